@@ -1,0 +1,42 @@
+// Attributes of a node: a sorted list of name and value, so that printing, parsing, hashing and comparing are written
+// once for all ops.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "types/shape.h"
+
+namespace tenon::graph {
+
+using AttributeValue = std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Dim>>;
+
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<std::pair<std::string, AttributeValue>> items);
+
+  void set(std::string name, AttributeValue value);
+  const AttributeValue* find(std::string_view name) const;
+  const std::vector<std::pair<std::string, AttributeValue>>& items() const { return items_; }
+
+  // Typed access; a missing attribute or one of another type is an Internal error unless a default is given.
+  int64_t integer(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  double number(std::string_view name) const;
+  double number(std::string_view name, double otherwise) const;
+  const std::string& text(std::string_view name) const;
+  DType dtype(std::string_view name) const;
+  const std::vector<int64_t>& integers(std::string_view name) const;
+  const std::vector<Dim>& dims(std::string_view name) const;
+
+  bool operator==(const Attributes&) const = default;
+
+ private:
+  std::vector<std::pair<std::string, AttributeValue>> items_;  // sorted by name
+};
+
+}  // namespace tenon::graph

@@ -1,0 +1,77 @@
+// Node: one op of the tensor IR, immutable and interned: two nodes with the same op, operands, attributes and name are
+// the same node. Value: one result of a node; what operands are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "graph/attributes.h"
+#include "graph/op.h"
+#include "types/shape.h"
+
+namespace tenon::graph {
+
+class Node;
+
+struct Value {
+  const Node* node = nullptr;
+  int result = 0;
+
+  explicit operator bool() const { return node != nullptr; }
+  const TensorType& type() const;
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+  Op op() const;
+  bool operator==(const Value&) const = default;
+};
+
+// Bytes of a constant or of a parameter's initial data; `owner` keeps them alive (a mapped file, a vector).
+struct Data {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+class Node {
+ public:
+  Op op() const { return op_; }
+  std::span<const Value> operands() const { return operands_; }
+  Value operand(int i) const { return operands_[static_cast<size_t>(i)]; }
+  int operand_count() const { return static_cast<int>(operands_.size()); }
+  const Attributes& attributes() const { return attributes_; }
+  std::span<const TensorType> types() const { return types_; }
+  int result_count() const { return static_cast<int>(types_.size()); }
+  const std::string& name() const { return name_; }     // of an input or parameter
+  std::span<const std::byte> bytes() const { return data_.bytes; }  // of a constant
+  // The symbolic elements of a small integer tensor that holds shapes, where they are known (row-major).
+  const std::optional<std::vector<Dim>>& shape_value() const { return shape_value_; }
+  // Structural: equal across processes, machines and builds. Parameters count by name and type.
+  const Digest& digest() const { return digest_; }
+
+ private:
+  friend class Context;
+  Op op_{};
+  std::vector<Value> operands_;
+  Attributes attributes_;
+  std::vector<TensorType> types_;
+  std::string name_;
+  Data data_;
+  std::optional<std::vector<Dim>> shape_value_;
+  Digest digest_;
+};
+
+inline const TensorType& Value::type() const { return node->types()[static_cast<size_t>(result)]; }
+inline Op Value::op() const { return node->op(); }
+
+}  // namespace tenon::graph
+
+template <>
+struct std::hash<tenon::graph::Value> {
+  size_t operator()(const tenon::graph::Value& value) const noexcept {
+    return std::hash<const void*>()(value.node) * 31 + static_cast<size_t>(value.result);
+  }
+};
