@@ -1,0 +1,134 @@
+// Tenon: describe or load a model, compile it once, run it at any shape.
+//
+//   tenon::Session session;
+//   tenon::CompiledGraph encoder = session.compile_onnx("encoder.onnx");
+//   std::vector<int64_t> ids = {101, 2023, 102}, ones = {1, 1, 1}, zeros = {0, 0, 0};
+//   auto outputs = encoder.run({{"input_ids", tenon::view(ids, {1, 3})},
+//                               {"attention_mask", tenon::view(ones, {1, 3})},
+//                               {"token_type_ids", tenon::view(zeros, {1, 3})}});
+//   std::span<const float> hidden = outputs[0].as<float>();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tenon/error.h"
+
+namespace tenon {
+
+enum class DType : uint8_t;
+template <typename T>
+DType dtype_of();  // float, double, int8_t ... uint64_t, bool
+
+// Memory of the caller's. `capacity`, where given, has an extent per axis of how much memory the axis takes (at least
+// shape); absent, the memory is dense.
+struct TensorView {
+  const void* data = nullptr;
+  DType dtype{};
+  std::vector<int64_t> shape;
+  std::vector<int64_t> capacity = {};
+};
+
+struct MutableTensorView {
+  void* data = nullptr;
+  DType dtype{};
+  std::vector<int64_t> shape;
+  std::vector<int64_t> capacity = {};
+};
+
+template <typename T>
+TensorView view(const std::vector<T>& data, std::vector<int64_t> shape) {
+  return {data.data(), dtype_of<T>(), std::move(shape)};
+}
+template <typename T>
+TensorView view(std::span<const T> data, std::vector<int64_t> shape) {
+  return {data.data(), dtype_of<T>(), std::move(shape)};
+}
+
+// A result, owned.
+struct OwnedTensor {
+  std::string name;
+  DType dtype{};
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+  template <typename T>
+  std::span<const T> as() const {  // another dtype is an Error
+    check_dtype(dtype_of<T>());
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+ private:
+  void check_dtype(DType wanted) const;
+};
+
+using NamedInputs = std::map<std::string, TensorView>;
+using NamedOutputs = std::map<std::string, MutableTensorView>;
+
+struct CompileOptions {
+  int threads = 0;         // 0: as many as this process may use
+  std::string cpu;         // "avx2" or "avx512" caps the instruction set; empty: what the machine has (and TENON_CPU)
+  std::map<std::string, std::pair<int64_t, int64_t>> dim_bounds;  // narrows symbols of the model: {"seq", {1, 512}}
+};
+
+struct CompileStats {
+  double milliseconds = 0;
+  int kernels = 0;           // compiled: structurally equal ones once
+  int steps = 0;             // of a run
+  int64_t weight_bytes = 0;  // parameters as given
+  int64_t packed_bytes = 0;  // weights made ready for the kernels
+};
+
+struct TensorInfo {
+  std::string name;
+  DType dtype{};
+  std::vector<std::string> shape;  // "batch", "seq", "384"
+};
+
+// One compiled model. One thread at a time may run it; a concurrent run is an Error.
+class CompiledGraph {
+ public:
+  ~CompiledGraph();
+  CompiledGraph(CompiledGraph&&) noexcept;
+  CompiledGraph& operator=(CompiledGraph&&) noexcept;
+
+  // Extents come from the shapes of the inputs. Unknown or missing names, wrong dtypes or sizes, extents outside their
+  // bounds: an Error before anything runs.
+  std::vector<OwnedTensor> run(const NamedInputs& inputs);
+  // Writes into the caller's memory. Allocates nothing after the first run of a shape.
+  void run_into(const NamedInputs& inputs, const NamedOutputs& outputs);
+
+  void set_threads(int threads);
+  void set_param(const std::string& name, const TensorView& value);
+
+  std::vector<TensorInfo> inputs() const;
+  std::vector<TensorInfo> outputs() const;
+  const CompileStats& stats() const;
+  // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run.
+  double flops_of_last_run() const;
+  int64_t arena_bytes() const;  // of the last run
+
+ private:
+  friend class Session;
+  struct Impl;
+  explicit CompiledGraph(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class Session {
+ public:
+  Session() = default;
+  explicit Session(CompileOptions defaults) : defaults_(std::move(defaults)) {}
+
+  CompiledGraph compile_onnx(const std::string& path) const { return compile_onnx(path, defaults_); }
+  CompiledGraph compile_onnx(const std::string& path, const CompileOptions& options) const;
+
+ private:
+  CompileOptions defaults_;
+};
+
+}  // namespace tenon

@@ -1,0 +1,35 @@
+// The whole compiler as one readable function.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cpu_info.h"
+#include "graph/graph.h"
+#include "program/program.h"
+
+namespace tenon::driver {
+
+struct Options {
+  CpuInfo cpu;                     // what to generate code for
+  std::vector<std::string> skip;   // passes not to run, by name
+  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP, `tenon show`).
+  std::function<void(std::string_view pass, const std::string& text)> dump;
+};
+
+struct PassTime {
+  std::string pass;
+  double milliseconds;
+};
+
+struct Compiled {
+  program::Program program;
+  std::vector<PassTime> times;
+  int kernels = 0;  // compiled; structurally equal ones count once
+};
+
+Compiled compile(const graph::Graph& source, const Options& options);
+
+}  // namespace tenon::driver

@@ -1,0 +1,110 @@
+// Program: what the compiler makes and the runtime runs; the only thing they share. Plain data: machine code, steps in
+// order, buffers with symbolic sizes and offsets, and the manifest of inputs, parameters and outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "types/shape.h"
+
+namespace tenon::program {
+
+// A compiled kernel. Work items [begin, end) of the step's grid are computed; items are independent.
+//   buffers  one pointer per buffer of the kernel, in the order of Step::buffers
+//   dims     the values of Step::dims
+//   scratch  Step::scratch_bytes bytes of the calling worker's own, 64-byte aligned
+//   fault    set to a nonzero code where an index found at run time lies outside its axis (see Fault)
+using KernelFunction = void (*)(void* const* buffers, const int64_t* dims, void* scratch, int64_t begin, int64_t end,
+                                int64_t* fault);
+
+// fault[0] is 1 + the position of the offending buffer in Step::buffers, fault[1] the index, fault[2] the extent.
+inline constexpr int kFaultWords = 3;
+
+// Position-independent, self-contained machine code: text and read-only data in one piece, no relocation left.
+struct Code {
+  std::string name;
+  std::vector<std::byte> bytes;  // mapped at a page boundary
+  int64_t entry = 0;             // offset of the KernelFunction
+  Digest digest;                 // of bytes; checked when mapped
+};
+
+enum class BufferKind : uint8_t { Input, Output, Param, Constant, Packed, Arena };
+
+struct BufferRef {
+  BufferKind kind;
+  int index;  // into the list of that kind
+  bool operator==(const BufferRef&) const = default;
+};
+
+struct Step {
+  int code = 0;  // into Program::code
+  std::vector<BufferRef> buffers;
+  std::vector<bool> writes;  // per buffer: written by the step (else only read)
+  std::vector<Dim> dims;
+  Dim grid = 1;           // number of work items
+  Dim scratch_bytes = 0;  // per worker
+  Dim flops = 0, bytes = 0;  // the least the step must compute and move; decides the number of threads
+  std::string kind;          // "linear", "attention", ...
+  std::string origin;        // the ops and layers it came from
+};
+
+// An input or output. Its memory has `type.shape` elements that count, laid out with `strides` (in elements): each
+// symbolic axis but the outermost has a capacity of its own, the symbol `<name>.cap<axis>`, at least the extent.
+struct IoSlot {
+  std::string name;
+  TensorType type;
+  std::vector<Dim> strides;
+  std::vector<Dim> capacity;  // per axis: the extent itself or its capacity symbol
+};
+
+struct ParamSlot {
+  std::string name;
+  TensorType type;
+  std::span<const std::byte> initial;  // empty: set by the user before the first run
+  std::shared_ptr<const void> owner;   // keeps `initial` alive
+};
+
+struct ConstantSlot {
+  TensorType type;
+  std::vector<std::byte> bytes;
+};
+
+// A buffer filled by the prologue from parameters alone (packed, converted, concatenated weights).
+struct PackedSlot {
+  int64_t bytes = 0;
+};
+
+struct ArenaBuffer {
+  Dim bytes;
+  int slot = -1;  // set by the plan
+};
+
+// Slots of the arena; buffers whose lives do not overlap share one. Offsets are prefix sums of slot sizes.
+struct ArenaPlan {
+  std::vector<Dim> slot_bytes;  // aligned
+  std::vector<Dim> slot_offsets;
+  Dim bytes = 0;           // the whole arena
+  Dim unshared_bytes = 0;  // what it would be without sharing
+  int64_t alignment = 64;
+};
+
+struct Program {
+  std::vector<Symbol> symbols;  // the free symbols of input shapes
+  std::vector<Constraint> constraints;
+  std::vector<IoSlot> inputs, outputs;
+  std::vector<ParamSlot> params;
+  std::vector<ConstantSlot> constants;
+  std::vector<PackedSlot> packed;
+  std::vector<ArenaBuffer> arena;
+  ArenaPlan plan;
+  std::vector<std::shared_ptr<const Code>> code;  // each kernel once, however many steps use it
+  std::vector<Step> prologue;                     // run once per set of parameters
+  std::vector<Step> steps;                        // run every time, in order
+};
+
+}  // namespace tenon::program
