@@ -1,0 +1,38 @@
+// Fusion on the tensor IR. The patterns find again, in graphs of primitives, the fused ops that have kernels of their
+// own; partition then decides which values exist in memory at all. Everything else is computed inside its consumers.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tenon::fuse {
+
+// Each pass is one file: what it looks for stands at the top of it.
+graph::Graph fuse_gelu(const graph::Graph& graph);           // x * 0.5 * (1 + erf(x / sqrt 2)), in any grouping
+graph::Graph fuse_layer_norm(const graph::Graph& graph);     // mean, centre, variance, scale, bias
+graph::Graph fuse_attention(const graph::Graph& graph);      // softmax(q k^T * scale + mask) v on split heads
+graph::Graph fuse_linear(const graph::Graph& graph);         // matmul + bias + activation + residual
+graph::Graph fuse_shared_input(const graph::Graph& graph);   // linears of one input become one, with concatenated weights
+
+struct Regions {
+  std::vector<graph::Value> roots;  // values that kernels compute and store, operands before users
+  std::unordered_set<graph::Value> stored;  // the same, and the leaves
+  std::unordered_set<graph::Value> prologue;  // those roots that depend on parameters and constants only
+};
+
+// The cost rule, in one place: which values are stored, which recomputed by their consumers.
+Regions partition(const graph::Graph& graph);
+
+struct FusionReport {
+  struct Count {
+    std::string pattern;
+    int found;
+  };
+  std::vector<Count> counts;
+  std::string to_string() const;
+};
+
+}  // namespace tenon::fuse
