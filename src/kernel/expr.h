@@ -1,0 +1,100 @@
+// Expr: a scalar value of the loop IR at one point of the ranges that enclose it. Immutable, shared, a DAG.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "types/dim.h"
+#include "types/dtype.h"
+
+namespace tenon::kernel {
+
+enum class Op : uint8_t {
+#define KOP(Name, ...) Name,
+#include "kernel/ops.def"
+#undef KOP
+};
+
+enum OpTraits : unsigned {
+  kPointwise = 1u << 0,
+  kBoolResult = 1u << 1,
+  kReduce = 1u << 2,
+  kLanes = 1u << 3,
+  kExpanded = 1u << 4,  // no generator has it: expand_math writes it with the others
+};
+
+struct OpInfo {
+  std::string_view name;
+  std::string_view text;
+  int operands;
+  unsigned traits;
+};
+
+inline constexpr OpInfo kOps[] = {
+#define KOP(Name, text, operands, traits) {#Name, text, operands, traits},
+#include "kernel/ops.def"
+#undef KOP
+};
+constexpr const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+constexpr bool has(Op op, unsigned traits) { return (info(op).traits & traits) == traits; }
+
+// Lanes of a row reduction and of every vector, on every CPU: a constant of the numerics class.
+inline constexpr int64_t kLaneCount = 16;
+
+// 0 <= index < bound must hold for an access to happen.
+struct Guard {
+  Dim index, bound;
+  bool operator==(const Guard&) const = default;
+};
+
+struct Expr;
+using ExprRef = std::shared_ptr<const Expr>;
+
+struct Expr {
+  Op op;
+  DType dtype;
+  std::vector<ExprRef> args;
+  double value = 0;           // Const
+  Dim index;                  // Index, InRange: the expression; Load: the element offset in the buffer
+  Dim bound;                  // InRange: the bound; reductions: the extent of `range`
+  int buffer = -1;            // Load, LanesAdd, LanesMax
+  std::vector<Guard> guards;  // Load: where one fails the value is 0 and memory is not touched
+  std::vector<Symbol> range;  // reductions: the one range they run over
+};
+
+ExprRef constant(DType dtype, double value);
+inline ExprRef f32(double value) { return constant(DType::F32, value); }
+ExprRef index_value(DType dtype, Dim index);
+ExprRef in_range(Dim index, Dim bound);
+ExprRef load(int buffer, DType dtype, Dim offset, std::vector<Guard> guards = {});
+ExprRef pointwise(Op op, std::vector<ExprRef> args);  // dtype from the operands (Select: from the last two)
+ExprRef cast(ExprRef x, DType dtype);
+ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args);
+ExprRef lanes(Op op, DType dtype, int buffer);
+
+inline ExprRef operator+(ExprRef a, ExprRef b) { return pointwise(Op::Add, {std::move(a), std::move(b)}); }
+inline ExprRef operator-(ExprRef a, ExprRef b) { return pointwise(Op::Sub, {std::move(a), std::move(b)}); }
+inline ExprRef operator*(ExprRef a, ExprRef b) { return pointwise(Op::Mul, {std::move(a), std::move(b)}); }
+inline ExprRef operator/(ExprRef a, ExprRef b) { return pointwise(Op::Div, {std::move(a), std::move(b)}); }
+inline ExprRef fma(ExprRef a, ExprRef b, ExprRef c) {
+  return pointwise(Op::Fma, {std::move(a), std::move(b), std::move(c)});
+}
+inline ExprRef select(ExprRef condition, ExprRef then, ExprRef otherwise) {
+  return pointwise(Op::Select, {std::move(condition), std::move(then), std::move(otherwise)});
+}
+
+// Rebuilds bottom-up, each shared node once: `change` sees a copy of a node whose operands are rebuilt already and
+// edits it in place, or returns a replacement; null keeps the edited copy. Unchanged nodes stay shared.
+ExprRef transform(const ExprRef& root, const std::function<ExprRef(Expr& copy)>& change);
+// Substitutes symbols in every index, bound and guard.
+ExprRef substitute(const ExprRef& root, const SymbolMap& map);
+// Calls `visit` on each node once, operands first.
+void for_each(const ExprRef& root, const std::function<void(const Expr&)>& visit);
+bool contains(const ExprRef& root, unsigned traits);  // a node with one of these traits
+bool uses(const ExprRef& root, const Symbol& symbol);
+
+// Writes exp, log, erf, tanh with the ops that generators have. f32; within a few units in the last place.
+ExprRef expand_math(const ExprRef& root);
+
+}  // namespace tenon::kernel
