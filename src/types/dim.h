@@ -83,6 +83,7 @@ class Dim {
   // `symbol` occurs non-linearly or inside a division, minimum or maximum. 0 if it does not occur.
   std::optional<Dim> coefficient(const Symbol& symbol) const;
 
+  // Re-canonicalizes. The extents that range symbols carry are left alone: map the range symbol too where it matters.
   Dim substitute(const SymbolMap& map) const;
   Dim substitute(const Symbol& symbol, const Dim& value) const;
   std::optional<int64_t> evaluate(const SymbolValues& values) const;  // nullopt: unknown symbol, overflow, division by 0
@@ -104,6 +105,7 @@ class Dim {
 
  private:
   struct Node;
+  friend struct DimBuild;  // types/dim_node.h: how the files of this folder build canonical Dims
   explicit Dim(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   std::shared_ptr<const Node> node_;
 };
@@ -112,6 +114,8 @@ struct Dim::Atom {
   AtomKind kind;
   std::optional<Symbol> symbol;  // AtomKind::Symbol
   std::vector<Dim> args;         // FloorDiv: numerator, denominator; Min and Max: two or more, sorted
+  Bounds bounds;
+  size_t hash;
 };
 
 struct Dim::Term {
@@ -129,6 +133,7 @@ Dim ceildiv(const Dim& a, const Dim& b);
 Dim mod(const Dim& a, const Dim& b);  // same sign as b
 Dim round_up(const Dim& a, int64_t multiple);
 
+// Yes and No hold for every value of the symbols within their bounds; everything else is Unknown.
 enum class Proof { Yes, No, Unknown };
 Proof prove_equal(const Dim& a, const Dim& b);
 Proof prove_le(const Dim& a, const Dim& b);

@@ -49,8 +49,9 @@ float bf16_to_f32(uint16_t bits);
 uint16_t f32_to_bf16(float value);
 
 // One element of any dtype read as double / written from double (the interpreters' view of memory).
-// Integers beyond 2^53 go through the i64 pair. Conversion to integer truncates toward zero; NaN becomes 0; out of
-// range saturates; conversion to bool is `!= 0`.
+// Integers beyond 2^53 go through the i64 pair. Float to integer truncates toward zero; NaN becomes 0; out of range
+// saturates. Integer to integer keeps the low bits (two's complement, as ONNX Cast and C do), so a u64 travels through
+// i64 unharmed. Conversion to bool is `!= 0`. Every conversion rounds once, to nearest even.
 double load_as_f64(DType dtype, const void* element);
 void store_from_f64(DType dtype, void* element, double value);
 int64_t load_as_i64(DType dtype, const void* element);
