@@ -1,5 +1,5 @@
-// Attributes of a node: a sorted list of name and value, so that printing, parsing, hashing and comparing are written
-// once for all ops.
+// Attributes of a node: a sorted list of name and value, so that printing, parsing, hashing and
+// comparing are written once for all ops.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace tenon::graph {
 
-using AttributeValue = std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Dim>>;
+using AttributeValue =
+    std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Dim>>;
 
 class Attributes {
  public:
@@ -23,7 +24,8 @@ class Attributes {
   const AttributeValue* find(std::string_view name) const;
   const std::vector<std::pair<std::string, AttributeValue>>& items() const { return items_; }
 
-  // Typed access; a missing attribute or one of another type is an Internal error unless a default is given.
+  // Typed access; a missing attribute or one of another type is an Internal error unless a default
+  // is given.
   int64_t integer(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
   double number(std::string_view name) const;

@@ -1,5 +1,6 @@
-// Graph: the tensor IR. Named inputs, parameters, constants, ops and outputs. Every builder call infers the result type
-// at once and rejects bad ranks, shapes and dtypes there: "[matmul] inner extents differ: f32[4, 8] x f32[9, 2]".
+// Graph: the tensor IR. Named inputs, parameters, constants, ops and outputs. Every builder call
+// infers the result type at once and rejects bad ranks, shapes and dtypes there: "[matmul] inner
+// extents differ: f32[4, 8] x f32[9, 2]".
 //
 //   Graph g;
 //   Value x = g.input("x", {{sym::batch(), 384}, DType::F32});
@@ -7,11 +8,15 @@
 //   g.set_outputs({{"y", g.gelu(g.matmul(x, w))}});
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/node.h"
@@ -19,6 +24,10 @@
 namespace tenon::graph {
 
 class Context;  // owns and interns nodes; shared by graphs that share nodes
+
+// Constants are part of a graph's identity; more bytes than this belong in a parameter with initial
+// data.
+inline constexpr int64_t kConstantLimit = 4096;
 
 struct Output {
   std::string name;
@@ -37,17 +46,20 @@ struct AttentionOptions {
 
 class Graph {
  public:
-  Graph();                                             // with a context of its own
-  explicit Graph(std::shared_ptr<Context> context);    // shares nodes with other graphs of this context
+  Graph();  // with a context of its own
+  explicit Graph(
+      std::shared_ptr<Context> context);  // shares nodes with other graphs of this context
   const std::shared_ptr<Context>& context() const { return context_; }
 
-  // Leaves. A second input or parameter of the same name is an error.
+  // Leaves. A second input or parameter of the same name is an error, so is a constant of more than
+  // kConstantLimit bytes. Data without an owner is copied.
   Value input(const std::string& name, TensorType type);
   Value param(const std::string& name, TensorType type, Data initial = {});
   Value constant(TensorType type, Data data);
   Value scalar(DType dtype, double value);
-  Value integers(std::vector<int64_t> values);            // an i64 vector constant
-  Value dims(std::vector<Dim> values, bool scalar = false);  // i64; a constant where all are constants
+  Value integers(std::vector<int64_t> values);  // an i64 vector constant
+  Value dims(std::vector<Dim> values,
+             bool scalar = false);  // i64; a constant where all are constants
 
   // Any op of the table, with its attributes. The named builders below are short forms of this one.
   std::vector<Value> apply_all(Op op, std::vector<Value> operands, Attributes attributes = {});
@@ -64,22 +76,33 @@ class Graph {
   Value gelu(Value x) { return unary(Op::Gelu, x); }
   Value cast(Value x, DType dtype) { return apply(Op::Cast, {x}, {{"dtype", dtype}}); }
   Value matmul(Value a, Value b) { return apply(Op::MatMul, {a, b}); }
-  Value reshape(Value x, std::vector<Dim> shape) { return apply(Op::Reshape, {x}, {{"shape", std::move(shape)}}); }
-  Value transpose(Value x, std::vector<int64_t> perm) { return apply(Op::Transpose, {x}, {{"perm", std::move(perm)}}); }
-  Value expand(Value x, std::vector<Dim> shape) { return apply(Op::Expand, {x}, {{"shape", std::move(shape)}}); }
-  // Whole-rank lists. Extents must be what the slice really has: starts + (extents - 1) * steps stays inside.
-  Value slice(Value x, std::vector<Dim> starts, std::vector<Dim> extents, std::vector<int64_t> steps);
+  Value reshape(Value x, std::vector<Dim> shape) {
+    return apply(Op::Reshape, {x}, {{"shape", std::move(shape)}});
+  }
+  Value transpose(Value x, std::vector<int64_t> perm) {
+    return apply(Op::Transpose, {x}, {{"perm", std::move(perm)}});
+  }
+  Value expand(Value x, std::vector<Dim> shape) {
+    return apply(Op::Expand, {x}, {{"shape", std::move(shape)}});
+  }
+  // Whole-rank lists. Extents must be what the slice really has: starts + (extents - 1) * steps
+  // stays inside.
+  Value slice(Value x, std::vector<Dim> starts, std::vector<Dim> extents,
+              std::vector<int64_t> steps);
   Value concat(std::vector<Value> parts, int64_t axis);
   std::vector<Value> split(Value x, int64_t axis, std::vector<Dim> extents);
   Value reduce(Op op, Value x, std::vector<int64_t> axes);  // reduced axes stay, with extent 1
-  Value gather(Value data, Value indices, int64_t axis) { return apply(Op::Gather, {data, indices}, {{"axis", axis}}); }
+  Value gather(Value data, Value indices, int64_t axis) {
+    return apply(Op::Gather, {data, indices}, {{"axis", axis}});
+  }
   Value softmax(Value x, int64_t axis) { return apply(Op::Softmax, {x}, {{"axis", axis}}); }
   Value layer_norm(Value x, Value scale, Value bias, double epsilon);
-  // activation(x @ w + bias) + residual; w is [K, N]; bias and residual may be absent. Operands are x, w, then bias if
-  // attribute "bias" is 1, then residual if "residual" is 1; attribute "activation" is the op's text or "none".
+  // activation(x @ w + bias) + residual; w is [K, N]; bias and residual may be absent. Operands are
+  // x, w, then bias if attribute "bias" is 1, then residual if "residual" is 1; attribute
+  // "activation" is the op's text or "none".
   Value linear(Value x, Value w, Value bias, Value residual, Activation activation);
-  // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim] -> like q. A row whose keys are all
-  // masked with -inf gives 0. Attributes heads, kv_heads, head_dim, scale.
+  // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim] -> like q. A row
+  // whose keys are all masked with -inf gives 0. Attributes heads, kv_heads, head_dim, scale.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options);
   // The extents of x as an i64 vector.
   Value shape_of(Value x);
@@ -91,10 +114,15 @@ class Graph {
   const std::vector<Value>& params() const { return params_; }
   const std::vector<Output>& outputs() const { return outputs_; }
   const Data* param_data(std::string_view name) const;  // null: to be set by the user
+  // Every symbol that occurs in the graph, by name. One name with two bounds is an error where the
+  // second comes in.
+  const std::map<std::string, Symbol>& symbols() const { return symbols_; }
   const std::vector<Constraint>& constraints() const { return constraints_; }
   void add_constraint(Constraint constraint);  // kept once; provably false is a User error
 
-  // Where a node came from (a layer, an ONNX node); not part of its identity.
+  // Where a node came from (a layer, an ONNX node); not part of its identity. Nodes built while a
+  // current origin is set get it, unless they have one.
+  void set_current_origin(std::string origin) { current_origin_ = std::move(origin); }
   void set_origin(const Node* node, std::string origin);
   std::string_view origin(const Node* node) const;
 
@@ -102,12 +130,26 @@ class Graph {
   std::vector<const Node*> topological() const;
 
  private:
+  friend Graph rebuild(const Graph& graph,
+                       const std::function<std::vector<Value>(Graph&, const Node&,
+                                                              std::span<const Value>)>& rewrite);
+
+  Value leaf(Op op, const std::string& name, TensorType type, Attributes attributes, Data data);
+  Value named_leaf(Op op, const std::string& name, TensorType type);
+  void check_operands(Op op, std::span<const Value> operands) const;
+  void note_symbols(Op op, std::span<const Dim> dims);
+  void drop_unused_params();
+
   std::shared_ptr<Context> context_;
   std::vector<Value> inputs_, params_;
   std::vector<Output> outputs_;
+  std::unordered_set<std::string> names_;  // of inputs and parameters
   std::unordered_map<std::string, Data> param_data_;
+  std::map<std::string, Symbol> symbols_;
   std::vector<Constraint> constraints_;
+  std::unordered_set<std::string> constraint_keys_;
   std::unordered_map<const Node*, std::string> origins_;
+  std::string current_origin_;
 };
 
 // Who uses what, indexed once: uses of a value in time proportional to their number.
@@ -128,15 +170,18 @@ class UseLists {
   std::unordered_map<Value, bool> outputs_;
 };
 
-// Rebuilds a graph bottom-up: `rewrite(g, node, operands)` gives the replacement of each result of `node`, built on the
-// new graph, or an empty list to copy the node as it is. Inputs and parameters keep their order (unused inputs too;
-// unused parameters go), outputs their names, nodes their origins.
-using NodeRewrite = std::function<std::vector<Value>(Graph& g, const Node& node, std::span<const Value> operands)>;
+// Rebuilds a graph bottom-up: `rewrite(g, node, operands)` gives the replacement of each result of
+// `node`, built on the new graph, or an empty list to copy the node as it is. Inputs and parameters
+// keep their order (unused inputs too; unused parameters go), outputs their names, nodes their
+// origins.
+using NodeRewrite =
+    std::function<std::vector<Value>(Graph& g, const Node& node, std::span<const Value> operands)>;
 Graph rebuild(const Graph& graph, const NodeRewrite& rewrite);
 
-Digest digest(const Graph& graph);         // structure, outputs, inputs in order
-void verify(const Graph& graph);           // throws Internal: dangling operands, types that do not follow, cycles
+Digest digest(const Graph& graph);  // structure, outputs, inputs in order
+void verify(
+    const Graph& graph);  // throws Internal: dangling operands, types that do not follow, cycles
 std::string print(const Graph& graph);
-Graph parse(std::string_view text);        // what print writes; User error with line and column otherwise
+Graph parse(std::string_view text);  // what print writes; User error with line and column otherwise
 
 }  // namespace tenon::graph

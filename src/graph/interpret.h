@@ -1,5 +1,6 @@
-// The interpreter of the tensor IR: small, obviously right, accumulates in f64. It is the oracle that everything
-// compiled is compared with, and what folds constants. It never stands in for a compiled kernel.
+// The interpreter of the tensor IR: small, obviously right, accumulates in f64. It is the oracle
+// that everything compiled is compared with, and what folds constants. It never stands in for a
+// compiled kernel.
 #pragma once
 
 #include <map>
@@ -17,11 +18,13 @@ struct Tensor {
   int64_t elements() const;
 };
 
-// Symbols get their values from the shapes of the inputs; bounds and constraints are checked. Parameters without
-// initial data are looked up in `inputs` too. Outputs are in the graph's order.
+// Symbols get their values from the shapes of the inputs; bounds and constraints are checked.
+// Parameters without initial data are looked up in `inputs` too. Outputs are in the graph's order.
 std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Tensor>& inputs);
 
-// One node on concrete operands (results in order). `values` gives the value of each symbol that occurs in attributes.
-std::vector<Tensor> evaluate(const Node& node, std::span<const Tensor* const> operands, const SymbolValues& values);
+// One node on concrete operands (results in order). `values` gives the value of each symbol that
+// occurs in attributes.
+std::vector<Tensor> evaluate(const Node& node, std::span<const Tensor* const> operands,
+                             const SymbolValues& values);
 
 }  // namespace tenon::graph

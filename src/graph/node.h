@@ -1,5 +1,5 @@
-// Node: one op of the tensor IR, immutable and interned: two nodes with the same op, operands, attributes and name are
-// the same node. Value: one result of a node; what operands are.
+// Node: one op of the tensor IR, immutable and interned: two nodes with the same op, operands,
+// attributes and name are the same node. Value: one result of a node; what operands are.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 
 namespace tenon::graph {
 
+class Context;
 class Node;
 
 struct Value {
@@ -27,10 +28,12 @@ struct Value {
   const Shape& shape() const { return type().shape; }
   DType dtype() const { return type().dtype; }
   Op op() const;
+  const std::optional<std::vector<Dim>>& shape_value() const;
   bool operator==(const Value&) const = default;
 };
 
-// Bytes of a constant or of a parameter's initial data; `owner` keeps them alive (a mapped file, a vector).
+// Bytes of a constant or of a parameter's initial data; `owner` keeps them alive (a mapped file, a
+// vector).
 struct Data {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -45,10 +48,14 @@ class Node {
   const Attributes& attributes() const { return attributes_; }
   std::span<const TensorType> types() const { return types_; }
   int result_count() const { return static_cast<int>(types_.size()); }
-  const std::string& name() const { return name_; }     // of an input or parameter
+  const std::string& name() const { return name_; }                 // of an input or parameter
   std::span<const std::byte> bytes() const { return data_.bytes; }  // of a constant
-  // The symbolic elements of a small integer tensor that holds shapes, where they are known (row-major).
-  const std::optional<std::vector<Dim>>& shape_value() const { return shape_value_; }
+  // The symbolic elements of a small integer tensor that holds shapes, where they are known
+  // (row-major).
+  const std::optional<std::vector<Dim>>& shape_value(int result = 0) const {
+    static const std::optional<std::vector<Dim>> none;
+    return shape_values_.empty() ? none : shape_values_[static_cast<size_t>(result)];
+  }
   // Structural: equal across processes, machines and builds. Parameters count by name and type.
   const Digest& digest() const { return digest_; }
 
@@ -60,12 +67,16 @@ class Node {
   std::vector<TensorType> types_;
   std::string name_;
   Data data_;
-  std::optional<std::vector<Dim>> shape_value_;
+  std::vector<std::optional<std::vector<Dim>>> shape_values_;  // one per result, or empty
   Digest digest_;
+  const Context* context_ = nullptr;
 };
 
 inline const TensorType& Value::type() const { return node->types()[static_cast<size_t>(result)]; }
 inline Op Value::op() const { return node->op(); }
+inline const std::optional<std::vector<Dim>>& Value::shape_value() const {
+  return node->shape_value(result);
+}
 
 }  // namespace tenon::graph
 

@@ -1,0 +1,174 @@
+// The table of inference rules, and the vocabulary the rules are written in: extents that must
+// agree, extents that broadcast, and errors that show the shapes.
+#include "graph/infer.h"
+
+#include <algorithm>
+
+#include "graph/op_table.h"
+
+namespace tenon::graph {
+
+namespace {
+
+using Rule = void (*)(Inference&);
+
+void leaf(Inference& op) {
+  throw internal_error("[{}] is a leaf: its type is given, not inferred", info(op.op()).text);
+}
+
+constexpr auto kRules = op_table<Rule>({
+    {Op::Input, leaf},
+    {Op::Param, leaf},
+    {Op::Constant, leaf},
+    {Op::Dims, leaf},
+    {Op::Neg, rules::unary},
+    {Op::Abs, rules::unary},
+    {Op::Sqrt, rules::unary},
+    {Op::Reciprocal, rules::unary},
+    {Op::Exp, rules::unary},
+    {Op::Log, rules::unary},
+    {Op::Erf, rules::unary},
+    {Op::Tanh, rules::unary},
+    {Op::Sigmoid, rules::unary},
+    {Op::Relu, rules::unary},
+    {Op::Gelu, rules::unary},
+    {Op::GeluTanh, rules::unary},
+    {Op::Silu, rules::unary},
+    {Op::Not, rules::unary},
+    {Op::Cast, rules::cast},
+    {Op::Add, rules::binary},
+    {Op::Sub, rules::binary},
+    {Op::Mul, rules::binary},
+    {Op::Div, rules::binary},
+    {Op::Pow, rules::binary},
+    {Op::Min, rules::binary},
+    {Op::Max, rules::binary},
+    {Op::Equal, rules::binary},
+    {Op::Less, rules::binary},
+    {Op::LessEqual, rules::binary},
+    {Op::And, rules::binary},
+    {Op::Or, rules::binary},
+    {Op::Where, rules::where},
+    {Op::Reshape, rules::reshape},
+    {Op::Transpose, rules::transpose},
+    {Op::Expand, rules::expand},
+    {Op::Slice, rules::slice},
+    {Op::Concat, rules::concat},
+    {Op::Split, rules::split},
+    {Op::ReduceSum, rules::reduce},
+    {Op::ReduceMean, rules::reduce},
+    {Op::ReduceMax, rules::reduce},
+    {Op::ReduceMin, rules::reduce},
+    {Op::MatMul, rules::matmul},
+    {Op::Gather, rules::gather},
+    {Op::Softmax, rules::softmax},
+    {Op::LayerNorm, rules::layer_norm},
+    {Op::Linear, rules::linear},
+    {Op::Attention, rules::attention},
+});
+
+// Constants before symbols before expressions; then the one with fewer symbols.
+const Dim& simpler(const Dim& a, const Dim& b) {
+  const auto rank = [](const Dim& d) { return d.is_const() ? 0 : d.as_symbol() ? 1 : 2; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b) ? a : b;
+  const size_t count_a = a.symbols().size(), count_b = b.symbols().size();
+  if (count_a != count_b) return count_a < count_b ? a : b;
+  return b < a ? b : a;
+}
+
+bool names_subset(const Dim& a, const Dim& b) {
+  const std::vector<Symbol> of_a = a.symbols(), of_b = b.symbols();
+  return !of_a.empty() && std::includes(of_b.begin(), of_b.end(), of_a.begin(), of_a.end());
+}
+
+bool may_be_one(const Dim& dim) { return dim.bounds().contains(1); }
+
+}  // namespace
+
+void infer(Inference& inference) { kRules[static_cast<size_t>(inference.op())](inference); }
+
+std::string Inference::describe(std::string_view what) const {
+  std::string types;
+  for (const Value& operand : operands_) {
+    if (!types.empty()) types += " x ";
+    types += operand.type().to_string();
+  }
+  return fmt::format("[{}] {}: {}", info(op_).text, what, types);
+}
+
+Error Inference::fail(std::string_view what) const { return user_error("{}", describe(what)); }
+
+Error Inference::unsupported(std::string_view what) const {
+  return unsupported_error("{}", describe(what));
+}
+
+void Inference::constrain(Constraint::Kind kind, const Dim& left, const Dim& right,
+                          std::string_view what) {
+  constraints_.push_back({kind, left, right, describe(what)});
+}
+
+Dim Inference::same(const Dim& a, const Dim& b, std::string_view what) {
+  if (a == b) return a;
+  const Proof proof = prove_equal(a, b);
+  if (proof == Proof::No) throw fail(fmt::format("{} differ", what));
+  if (proof == Proof::Unknown) constrain(Constraint::Kind::Equal, a, b, what);
+  return simpler(a, b);
+}
+
+void Inference::at_most(const Dim& left, const Dim& right, std::string_view what) {
+  const Proof proof = prove_le(left, right);
+  if (proof == Proof::No) {
+    throw fail(fmt::format("{} ({} is more than {})", what, left.to_string(), right.to_string()));
+  }
+  if (proof == Proof::Unknown) constrain(Constraint::Kind::AtMost, left, right, what);
+}
+
+Dim Inference::broadcast(const Dim& a, const Dim& b) {
+  if (a == b || b.is_const(1)) return a;
+  if (a.is_const(1)) return b;
+  if (a.is_const() && b.is_const()) {
+    throw fail(fmt::format("extents {} and {} do not broadcast", a.const_value(), b.const_value()));
+  }
+  const bool one_a = may_be_one(a), one_b = may_be_one(b);
+  if (names_subset(a, b) || names_subset(b, a) || (!one_a && !one_b)) {
+    return same(a, b, "broadcast extents");
+  }
+  constrain(Constraint::Kind::Broadcastable, a, b, "broadcast extents");
+  // Under the constraint this is max(a, b); an extent that cannot be 1 is the result whatever the
+  // other one is.
+  if (!one_a && a.bounds().lo > 1) return a;
+  if (!one_b && b.bounds().lo > 1) return b;
+  return max(a, b);
+}
+
+Shape Inference::broadcast(std::span<const Dim> a, std::span<const Dim> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  std::vector<Dim> dims(a.begin(), a.end());
+  const size_t skip = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) dims[skip + i] = broadcast(a[skip + i], b[i]);
+  return Shape(std::move(dims));
+}
+
+void Inference::spread(std::span<const Dim> from, std::span<const Dim> to, std::string_view what) {
+  if (from.size() > to.size()) throw fail(fmt::format("{} has too many axes", what));
+  const size_t skip = to.size() - from.size();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const Dim &source = from[i], &target = to[skip + i];
+    if (source == target || source.is_const(1)) continue;
+    if (source.is_const() || !may_be_one(source) || names_subset(source, target)) {
+      same(source, target, what);
+      continue;
+    }
+    constrain(Constraint::Kind::Broadcastable, source, target, what);
+    at_most(source, target, what);
+  }
+}
+
+void Inference::check_extents(std::span<const Dim> extents) {
+  for (const Dim& extent : extents) {
+    if (extent.bounds().hi < 0)
+      throw fail(fmt::format("extent {} is negative", extent.to_string()));
+  }
+}
+
+}  // namespace tenon::graph

@@ -1,0 +1,127 @@
+// Walking a graph: topological order, use-lists, and the bottom-up rebuild that every rewriting
+// pass is made of. All three are loops with an explicit stack and linear in nodes and edges, so
+// depth does not matter.
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/context.h"
+#include "graph/graph.h"
+
+namespace tenon::graph {
+
+std::vector<const Node*> Graph::topological() const {
+  struct Frame {
+    const Node* node;
+    int next;  // operand to visit next
+  };
+  std::vector<const Node*> order;
+  std::unordered_set<const Node*> seen;
+  std::vector<Frame> stack;
+  for (const Output& output : outputs_) {
+    if (seen.insert(output.value.node).second) stack.push_back({output.value.node, 0});
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next == top.node->operand_count()) {
+        order.push_back(top.node);
+        stack.pop_back();
+        continue;
+      }
+      const Node* operand = top.node->operand(top.next++).node;
+      if (seen.insert(operand).second) stack.push_back({operand, 0});
+    }
+  }
+  return order;
+}
+
+UseLists::UseLists(const Graph& graph) {
+  for (const Node* node : graph.topological()) {
+    for (int i = 0; i < node->operand_count(); ++i) uses_[node->operand(i)].push_back({node, i});
+  }
+  for (const Output& output : graph.outputs()) outputs_[output.value] = true;
+}
+
+std::span<const UseLists::Use> UseLists::uses(Value value) const {
+  const auto found = uses_.find(value);
+  if (found == uses_.end()) return {};
+  return found->second;
+}
+
+bool UseLists::is_output(Value value) const { return outputs_.contains(value); }
+
+const Node* UseLists::only_user(Value value) const {
+  const std::span<const Use> all = uses(value);
+  if (all.empty() || is_output(value)) return nullptr;
+  const Node* user = all[0].user;
+  const bool one = std::ranges::all_of(all, [&](const Use& use) { return use.user == user; });
+  return one ? user : nullptr;
+}
+
+namespace {
+
+void check_replacement(const Node& node, std::span<const Value> results) {
+  TENON_CHECK(static_cast<int>(results.size()) == node.result_count(),
+              "[{}] is replaced by {} values instead of {}", info(node.op()).text, results.size(),
+              node.result_count());
+  for (int i = 0; i < node.result_count(); ++i) {
+    const Value& result = results[static_cast<size_t>(i)];
+    const TensorType& type = node.types()[static_cast<size_t>(i)];
+    TENON_CHECK(
+        result && result.dtype() == type.dtype && result.shape().rank() == type.shape.rank(),
+        "[{}] {} is replaced by {}", info(node.op()).text, type.to_string(),
+        result ? result.type().to_string() : "nothing");
+  }
+}
+
+}  // namespace
+
+void Graph::drop_unused_params() {
+  std::unordered_set<const Node*> used;
+  for (const Node* node : topological()) {
+    if (node->op() == Op::Param) used.insert(node);
+  }
+  std::erase_if(params_, [&](const Value& param) {
+    if (used.contains(param.node)) return false;
+    names_.erase(param.node->name());
+    param_data_.erase(param.node->name());
+    return true;
+  });
+}
+
+Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
+  Graph result(graph.context());
+  result.inputs_ = graph.inputs_;
+  result.params_ = graph.params_;
+  result.names_ = graph.names_;
+  result.param_data_ = graph.param_data_;
+  result.symbols_ = graph.symbols_;
+  result.constraints_ = graph.constraints_;
+  result.constraint_keys_ = graph.constraint_keys_;
+  std::unordered_map<Value, Value> replaced;
+  std::vector<Value> operands;
+  for (const Node* node : graph.topological()) {
+    operands.clear();
+    for (const Value& operand : node->operands()) operands.push_back(replaced.at(operand));
+    result.set_current_origin(std::string(graph.origin(node)));
+    std::vector<Value> results = rewrite(result, *node, operands);
+    if (!results.empty()) {
+      check_replacement(*node, results);
+    } else if (std::ranges::equal(operands, node->operands())) {
+      for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
+    } else {
+      results = result.apply_all(node->op(), operands, node->attributes());
+    }
+    const std::string_view origin = graph.origin(node);
+    if (!origin.empty()) result.origins_.emplace(results[0].node, origin);
+    for (int i = 0; i < node->result_count(); ++i)
+      replaced[{node, i}] = results[static_cast<size_t>(i)];
+  }
+  result.set_current_origin({});
+  std::vector<Output> outputs;
+  for (const Output& output : graph.outputs())
+    outputs.push_back({output.name, replaced.at(output.value)});
+  result.set_outputs(std::move(outputs));
+  result.drop_unused_params();
+  return result;
+}
+
+}  // namespace tenon::graph
