@@ -1,8 +1,10 @@
-// Fusion on the tensor IR. The patterns find again, in graphs of primitives, the fused ops that have kernels of their
-// own; partition then decides which values exist in memory at all. Everything else is computed inside its consumers.
+// Fusion on the tensor IR. The patterns find again, in graphs of primitives, the fused ops that
+// have kernels of their own; partition then decides which values exist in memory at all. Everything
+// else is computed inside its consumers.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -10,17 +12,24 @@
 
 namespace tenon::fuse {
 
-// Each pass is one file: what it looks for stands at the top of it.
-graph::Graph fuse_gelu(const graph::Graph& graph);           // x * 0.5 * (1 + erf(x / sqrt 2)), in any grouping
-graph::Graph fuse_layer_norm(const graph::Graph& graph);     // mean, centre, variance, scale, bias
-graph::Graph fuse_attention(const graph::Graph& graph);      // softmax(q k^T * scale + mask) v on split heads
-graph::Graph fuse_linear(const graph::Graph& graph);         // matmul + bias + activation + residual
-graph::Graph fuse_shared_input(const graph::Graph& graph);   // linears of one input become one, with concatenated weights
+// Each pass is one file: what it looks for stands at the top of it. New nodes have the origin of
+// the node they replace.
+//
+// x * 0.5 * (1 + erf(x / sqrt 2)), in any grouping
+graph::Graph fuse_gelu(const graph::Graph& graph);
+// mean, centre, variance, scale, bias
+graph::Graph fuse_layer_norm(const graph::Graph& graph);
+// softmax(q k^T * scale + mask) v on split heads
+graph::Graph fuse_attention(const graph::Graph& graph);
+// matmul + bias + activation + residual
+graph::Graph fuse_linear(const graph::Graph& graph);
+// linears of one input become one, with concatenated weights
+graph::Graph fuse_shared_input(const graph::Graph& graph);
 
 struct Regions {
   std::vector<graph::Value> roots;  // values that kernels compute and store, operands before users
-  std::unordered_set<graph::Value> stored;  // the same, and the leaves
-  std::unordered_set<graph::Value> prologue;  // those roots that depend on parameters and constants only
+  std::unordered_set<graph::Value> stored;    // the same, and the leaves
+  std::unordered_set<graph::Value> prologue;  // roots that depend on parameters and constants only
 };
 
 // The cost rule, in one place: which values are stored, which recomputed by their consumers.
@@ -29,10 +38,14 @@ Regions partition(const graph::Graph& graph);
 struct FusionReport {
   struct Count {
     std::string pattern;
-    int found;
+    int found;       // in the fused graph
+    int before = 0;  // already there in the source
   };
-  std::vector<Count> counts;
+  std::vector<Count> counts;                  // one row per known pattern, found or not
+  int found(std::string_view pattern) const;  // 0 for an unknown pattern
   std::string to_string() const;
 };
+
+FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after);
 
 }  // namespace tenon::fuse

@@ -1,0 +1,73 @@
+// What the fusion patterns share: reading scalars, looking through a scaling, telling row vectors,
+// and replacing the matched nodes. A pass first finds its matches on the graph as it is, with
+// indexed uses, then rebuilds the graph once: so what a pattern sees never depends on what was
+// replaced before.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tenon::fuse {
+
+// The one element of a float constant, whatever its rank.
+std::optional<double> scalar_constant(graph::Value value);
+
+// Constants of a pattern: equal to within what f32 rounding and printed decimals do to them.
+inline bool close(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+// value * factor: a product or quotient with a scalar constant that does not change the type.
+struct Scaled {
+  graph::Value value;
+  double factor;
+};
+std::optional<Scaled> as_scaled(graph::Value value);
+
+// The other operand of a binary node; empty where both are `value`.
+graph::Value other_operand(const graph::Node& node, graph::Value value);
+
+bool same_shape(const Shape& a, const Shape& b);  // provably
+bool reduces_last_axis(const graph::Node& node);  // and no other
+
+// Extents 1, ..., 1, n: broadcasts along the rows of a matrix with n columns.
+bool is_row_vector(graph::Value value, const Dim& n);
+
+// Where values of the old graph are in the new one; knows the operands of all nodes visited so far.
+class Moved {
+ public:
+  void note(const graph::Node& node, std::span<const graph::Value> operands);
+  graph::Value operator()(graph::Value old) const;  // must be known; empty stays empty
+
+ private:
+  std::unordered_map<graph::Value, graph::Value> values_;
+};
+
+// The place where a replacement is built; rebuild gives what is built there the node's origin.
+struct Site {
+  graph::Graph& g;
+  const Moved& moved;
+
+  graph::Value vector(graph::Value old) const;  // a row vector of the old graph, with rank 1
+};
+
+// Rebuilds the graph with `build(site, match)` in place of each node that has a match.
+template <typename Match, typename Build>
+graph::Graph replace_matches(const graph::Graph& graph,
+                             const std::unordered_map<const graph::Node*, Match>& matches,
+                             const Build& build) {
+  Moved moved;
+  auto rewrite = [&](graph::Graph& g, const graph::Node& node,
+                     std::span<const graph::Value> operands) {
+    moved.note(node, operands);
+    std::vector<graph::Value> replacement;
+    auto match = matches.find(&node);
+    if (match != matches.end()) replacement.push_back(build(Site{g, moved}, match->second));
+    return replacement;
+  };
+  return graph::rebuild(graph, rewrite);
+}
+
+}  // namespace tenon::fuse
