@@ -1,0 +1,22 @@
+// When each arena buffer is in use: positions on one line of time, the prologue's steps first, then
+// the steps of a run.
+#pragma once
+
+#include <vector>
+
+#include "program/program.h"
+
+namespace tenon::plan {
+
+struct Life {
+  int begin = -1,
+      end = -1;  // first and last position that touches the buffer, both included; -1: none does
+  bool used() const { return begin >= 0; }
+};
+
+// One per arena buffer. Throws Internal where a buffer is read before it is written, and where a
+// step of a run reads what the prologue left in the arena: the arena does not last from one run to
+// the next.
+std::vector<Life> arena_lives(const program::Program& program);
+
+}  // namespace tenon::plan

@@ -1,0 +1,111 @@
+// Greedy by size: the largest buffer first (at a typical shape), each into the first slot that is
+// free during its life and holds it at every shape. Since later buffers are smaller, slots seldom
+// grow. Where neither size is provably the larger but both depend on the same symbols, the slot
+// becomes the maximum of the two: never more than two slots.
+#include "plan/plan_arena.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "plan/liveness.h"
+
+namespace tenon::plan {
+namespace {
+
+using program::ArenaPlan;
+using program::Program;
+
+// Bounds the work per buffer when very many are alive at once: n buffers cost at most kSlotsTried *
+// n * log n.
+constexpr int kSlotsTried = 256;
+
+struct Slot {
+  Dim bytes;
+  std::vector<Symbol> symbols;
+  std::map<int, int> lives;  // begin -> end, disjoint
+
+  bool is_free(const Life& life) const {
+    auto next = lives.lower_bound(life.begin);
+    if (next != lives.end() && next->first <= life.end) return false;
+    return next == lives.begin() || std::prev(next)->second < life.begin;
+  }
+};
+
+// The size at a middling shape, to compare sizes that no proof can.
+double typical_bytes(const Dim& bytes) {
+  const auto value = bytes.evaluate([](const Symbol& symbol) -> std::optional<int64_t> {
+    return std::clamp<int64_t>(64, symbol.bounds().lo, symbol.bounds().hi);
+  });
+  return value ? static_cast<double>(*value) : 1e300;
+}
+
+std::vector<size_t> largest_first(const std::vector<Dim>& sizes, const std::vector<Life>& lives) {
+  std::vector<double> typical(sizes.size());
+  std::transform(sizes.begin(), sizes.end(), typical.begin(), typical_bytes);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (lives[i].used()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return typical[a] > typical[b]; });
+  return order;
+}
+
+// The slot's size after it also holds a buffer of `bytes`; nullopt where sharing could cost memory.
+std::optional<Dim> shared_size(const Slot& slot, const Dim& bytes,
+                               const std::vector<Symbol>& symbols) {
+  if (slot.bytes == bytes || prove_le(bytes, slot.bytes) == Proof::Yes) return slot.bytes;
+  if (prove_le(slot.bytes, bytes) == Proof::Yes) return bytes;
+  if (slot.symbols == symbols) return max(slot.bytes, bytes);
+  return std::nullopt;
+}
+
+int choose_slot(std::vector<Slot>& slots, const Dim& bytes, const Life& life) {
+  const std::vector<Symbol> symbols = bytes.symbols();
+  const size_t tried = std::min<size_t>(slots.size(), kSlotsTried);
+  for (size_t i = 0; i < tried; ++i) {
+    if (!slots[i].is_free(life)) continue;
+    std::optional<Dim> shared = shared_size(slots[i], bytes, symbols);
+    if (!shared) continue;
+    slots[i].bytes = *shared;
+    slots[i].symbols = shared->symbols();
+    return static_cast<int>(i);
+  }
+  slots.push_back({bytes, symbols, {}});
+  return static_cast<int>(slots.size()) - 1;
+}
+
+void lay_out(const std::vector<Slot>& slots, ArenaPlan& plan) {
+  plan.slot_bytes.clear();
+  plan.slot_offsets.clear();
+  plan.bytes = 0;
+  for (const Slot& slot : slots) {
+    plan.slot_bytes.push_back(slot.bytes);
+    plan.slot_offsets.push_back(plan.bytes);
+    plan.bytes = plan.bytes + slot.bytes;
+  }
+}
+
+}  // namespace
+
+void plan_arena(Program& program) {
+  const std::vector<Life> lives = arena_lives(program);
+  std::vector<Dim> sizes;
+  for (program::ArenaBuffer& buffer : program.arena) {
+    sizes.push_back(round_up(buffer.bytes, program.plan.alignment));
+    buffer.slot = -1;
+  }
+
+  std::vector<Slot> slots;
+  program.plan.unshared_bytes = 0;
+  for (const size_t i : largest_first(sizes, lives)) {
+    const int slot = choose_slot(slots, sizes[i], lives[i]);
+    slots[static_cast<size_t>(slot)].lives.emplace(lives[i].begin, lives[i].end);
+    program.arena[i].slot = slot;
+    program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
+  }
+  lay_out(slots, program.plan);
+}
+
+}  // namespace tenon::plan

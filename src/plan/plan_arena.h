@@ -1,0 +1,16 @@
+// Decides which arena buffers share memory. A buffer lives from the first step that touches it to
+// the last; buffers whose lives do not overlap may take the same slot of the arena. Sizes are
+// symbolic, so that one plan serves every shape: a slot's size is an expression too, and sharing
+// happens only where it cannot cost memory at any shape.
+#pragma once
+
+#include "program/program.h"
+
+namespace tenon::plan {
+
+// Fills ArenaBuffer::slot of every buffer that a step uses (-1 for the others) and Program::plan.
+// Throws Internal where a step reads a buffer that no earlier step wrote: the steps are in a wrong
+// order.
+void plan_arena(program::Program& program);
+
+}  // namespace tenon::plan

@@ -1,0 +1,73 @@
+// See print.h. One line per symbol, slot and step, in the order of the Program.
+#include "program/print.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace tenon::program {
+namespace {
+
+using Text = std::back_insert_iterator<std::string>;
+
+void print_step(const Program& program, const Step& step, Text out) {
+  fmt::format_to(out, "  {} grid {}", program.code[step.code]->name, step.grid.to_string());
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    fmt::format_to(out, "{} {}", step.writes[i] ? " ->" : ",", describe(program, step.buffers[i]));
+  }
+  if (!step.scratch_bytes.is_const(0))
+    fmt::format_to(out, " scratch {}", step.scratch_bytes.to_string());
+  fmt::format_to(out, "  # {} {}\n", step.kind, step.origin);
+}
+
+void print_memory(const Program& program, Text out) {
+  fmt::format_to(out, "arena {} bytes, without sharing {}\n", program.plan.bytes.to_string(),
+                 program.plan.unshared_bytes.to_string());
+  for (size_t slot = 0; slot < program.plan.slot_bytes.size(); ++slot) {
+    fmt::format_to(out, "  slot {} of {} bytes holds", slot,
+                   program.plan.slot_bytes[slot].to_string());
+    for (size_t i = 0; i < program.arena.size(); ++i) {
+      if (program.arena[i].slot == static_cast<int>(slot)) fmt::format_to(out, " {}", i);
+    }
+    fmt::format_to(out, "\n");
+  }
+}
+
+}  // namespace
+
+std::string describe(const Program& program, const BufferRef& ref) {
+  switch (ref.kind) {
+    case BufferKind::Input:
+      return fmt::format("input \"{}\"", program.inputs[ref.index].name);
+    case BufferKind::Output:
+      return fmt::format("output \"{}\"", program.outputs[ref.index].name);
+    case BufferKind::Param:
+      return fmt::format("param \"{}\"", program.params[ref.index].name);
+    case BufferKind::Constant:
+      return fmt::format("constant {}", ref.index);
+    case BufferKind::Packed:
+      return fmt::format("packed {}", ref.index);
+    case BufferKind::Arena:
+      return fmt::format("arena {}", ref.index);
+  }
+  return "?";
+}
+
+std::string print(const Program& program) {
+  std::string text;
+  Text out(text);
+  for (const IoSlot& slot : program.inputs)
+    fmt::format_to(out, "input {} {}\n", slot.name, slot.type.to_string());
+  for (const IoSlot& slot : program.outputs)
+    fmt::format_to(out, "output {} {}\n", slot.name, slot.type.to_string());
+  for (const Constraint& constraint : program.constraints)
+    fmt::format_to(out, "needs {}\n", constraint.to_string());
+  print_memory(program, out);
+  fmt::format_to(out, "prologue\n");
+  for (const Step& step : program.prologue) print_step(program, step, out);
+  fmt::format_to(out, "steps\n");
+  for (const Step& step : program.steps) print_step(program, step, out);
+  return text;
+}
+
+}  // namespace tenon::program

@@ -1,0 +1,118 @@
+// See verify.h. Returns instead of throwing: the runtime calls it.
+#include "program/verify.h"
+
+namespace tenon::program {
+namespace {
+
+// How many buffers there are of a kind, and which kinds a step may write.
+int count(const Program& program, BufferKind kind) {
+  switch (kind) {
+    case BufferKind::Input:
+      return static_cast<int>(program.inputs.size());
+    case BufferKind::Output:
+      return static_cast<int>(program.outputs.size());
+    case BufferKind::Param:
+      return static_cast<int>(program.params.size());
+    case BufferKind::Constant:
+      return static_cast<int>(program.constants.size());
+    case BufferKind::Packed:
+      return static_cast<int>(program.packed.size());
+    case BufferKind::Arena:
+      return static_cast<int>(program.arena.size());
+  }
+  return 0;
+}
+
+bool writable(BufferKind kind, bool in_prologue) {
+  if (kind == BufferKind::Packed) return in_prologue;
+  return kind == BufferKind::Output || kind == BufferKind::Arena;
+}
+
+bool readable(BufferKind kind, bool in_prologue) {
+  return !in_prologue || (kind != BufferKind::Input && kind != BufferKind::Output);
+}
+
+Status verify_step(const Program& program, const Step& step, bool in_prologue) {
+  if (step.code < 0 || step.code >= static_cast<int>(program.code.size()) ||
+      !program.code[step.code]) {
+    return internal_error("[program] step '{}' has no code {}", step.origin, step.code);
+  }
+  if (step.writes.size() != step.buffers.size()) {
+    return internal_error("[program] step '{}' has {} buffers but {} write flags", step.origin,
+                          step.buffers.size(), step.writes.size());
+  }
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    const BufferRef& ref = step.buffers[i];
+    if (ref.index < 0 || ref.index >= count(program, ref.kind)) {
+      return internal_error("[program] step '{}', buffer {}: there is no buffer {} of its kind",
+                            step.origin, i, ref.index);
+    }
+    if (ref.kind == BufferKind::Arena && program.arena[ref.index].slot < 0) {
+      return internal_error(
+          "[program] step '{}', buffer {}: arena buffer {} has no slot; plan_arena comes first",
+          step.origin, i, ref.index);
+    }
+    if (step.writes[i] ? !writable(ref.kind, in_prologue) : !readable(ref.kind, in_prologue)) {
+      return internal_error("[program] step '{}', buffer {}: this kind may not be {} here",
+                            step.origin, i, step.writes[i] ? "written" : "read");
+    }
+  }
+  return {};
+}
+
+Status verify_io(const IoSlot& slot) {
+  const size_t rank = slot.type.shape.dims().size();
+  if (slot.strides.size() != rank || slot.capacity.size() != rank) {
+    return internal_error("[program] \"{}\": rank {} but {} strides and {} capacities", slot.name,
+                          rank, slot.strides.size(), slot.capacity.size());
+  }
+  return {};
+}
+
+Status verify_plan(const Program& program) {
+  const ArenaPlan& plan = program.plan;
+  if (plan.slot_offsets.size() != plan.slot_bytes.size()) {
+    return internal_error("[program] the arena plan has {} slots but {} offsets",
+                          plan.slot_bytes.size(), plan.slot_offsets.size());
+  }
+  for (const ArenaBuffer& buffer : program.arena) {
+    if (buffer.slot >= static_cast<int>(plan.slot_bytes.size())) {
+      return internal_error("[program] the arena has no slot {}", buffer.slot);
+    }
+  }
+  return {};
+}
+
+Status verify_code(const Code& code) {
+  if (code.entry < 0 || code.entry >= static_cast<int64_t>(code.bytes.size())) {
+    return internal_error("[program] kernel {}: entry {} lies outside its {} bytes", code.name,
+                          code.entry, code.bytes.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+Status verify(const Program& program) {
+  for (const auto& code : program.code) {
+    if (!code) return internal_error("[program] a kernel has no code");
+    if (Status status = verify_code(*code); !status.ok()) return status;
+  }
+  for (const auto* slots : {&program.inputs, &program.outputs}) {
+    for (const IoSlot& slot : *slots) {
+      if (Status status = verify_io(slot); !status.ok()) return status;
+    }
+  }
+  if (Status status = verify_plan(program); !status.ok()) return status;
+  for (const Step& step : program.prologue) {
+    if (Status status = verify_step(program, step, true); !status.ok()) return status;
+  }
+  for (const Step& step : program.steps) {
+    if (Status status = verify_step(program, step, false); !status.ok()) return status;
+  }
+  return {};
+}
+
+Digest code_digest(std::span<const std::byte> bytes) { return Hasher().bytes(bytes).finish(); }
+
+}  // namespace tenon::program
