@@ -1,6 +1,7 @@
 // Expr: a scalar value of the loop IR at one point of the ranges that enclose it. Immutable, shared, a DAG.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>

@@ -1,0 +1,287 @@
+// Expressions. A value that does not depend on the lane stays a scalar and is spread only where it meets a vector.
+#include "base/error.h"
+#include "codegen/llvm/emitter.h"
+
+namespace tenon::codegen {
+
+using kernel::kLaneCount;
+using kernel::Op;
+
+llvm::Type* Emitter::scalar_type(DType dtype) const {
+  if (dtype == DType::Bool) return llvm::Type::getInt1Ty(context_);
+  return memory_type(dtype);
+}
+
+llvm::Type* Emitter::memory_type(DType dtype) const {
+  switch (dtype) {
+    case DType::F16: return llvm::Type::getHalfTy(context_);
+    case DType::BF16: return llvm::Type::getBFloatTy(context_);
+    case DType::F32: return llvm::Type::getFloatTy(context_);
+    case DType::F64: return llvm::Type::getDoubleTy(context_);
+    default: return llvm::Type::getIntNTy(context_, static_cast<unsigned>(info(dtype).bits));
+  }
+}
+
+llvm::Type* Emitter::vector_type(llvm::Type* element) const {
+  return llvm::FixedVectorType::get(element, static_cast<unsigned>(kLaneCount));
+}
+
+Emitter::Value* Emitter::splat(Value* x) {
+  return x->getType()->isVectorTy() ? x : builder_.CreateVectorSplat(static_cast<unsigned>(kLaneCount), x);
+}
+
+void Emitter::unify(Value*& a, Value*& b) {
+  if (a->getType()->isVectorTy() != b->getType()->isVectorTy()) a = splat(a), b = splat(b);
+}
+
+Emitter::Value* Emitter::emit_constant(DType dtype, double value) {
+  llvm::Type* type = scalar_type(dtype);
+  if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, value);
+  return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(value)));
+}
+
+Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
+  const kernel::Expr& expr = *ref;
+  if (const auto it = memo_.find(&expr); it != memo_.end()) return it->second;
+  Value* result = nullptr;
+  switch (expr.op) {
+    case Op::Const: result = emit_constant(expr.dtype, expr.value); break;
+    case Op::Load: result = emit_load(expr); break;
+    case Op::InRange: result = emit_guard(expr.index, expr.bound); break;
+    case Op::Index: {
+      const Dim index = known(expr.index);
+      if (is_lane_varying(index)) {
+        const auto stride = index.coefficient(*lane_);
+        TENON_CHECK(stride, "kernel {}: index value {} is not linear in its lane", kernel_.name, index.to_string());
+        Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt64Ty()));
+        lanes = builder_.CreateMul(lanes, splat(emit_dim(*stride)));
+        result = builder_.CreateAdd(lanes, splat(emit_dim(at_lane(index, 0))));
+      } else {
+        result = emit_dim(index);
+      }
+      result = emit_cast(result, DType::I64, expr.dtype);
+      break;
+    }
+    case Op::LanesAdd:
+    case Op::LanesMax: result = emit_lanes(expr); break;
+    default: result = emit_pointwise(expr);
+  }
+  if (!result) result = builder_.getTrue();
+  memo_[&expr] = result;
+  return result;
+}
+
+Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
+  const Dim offset = known(expr.index);
+  if (buffer.storage == kernel::Storage::Register) {
+    llvm::AllocaInst* source = register_at(expr.buffer, offset);
+    return builder_.CreateLoad(source->getAllocatedType(), source);
+  }
+  llvm::Type* type = memory_type(buffer.dtype);
+  const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
+  Value* guard = emit_guards(expr.guards);
+  Value* result = nullptr;
+  if (lane_ && is_lane_varying(offset)) {
+    const auto stride = offset.uses(*lane_) ? offset.coefficient(*lane_) : std::nullopt;
+    const bool contiguous = stride && stride->is_const(1) && !is_lane_varying(at_lane(offset, 0));
+    if (!contiguous) {
+      result = emit_load_lanes(expr);
+    } else if (guard) {
+      result = builder_.CreateMaskedLoad(vector_type(type), address(expr.buffer, at_lane(offset, 0)), align,
+                                         splat(guard), llvm::Constant::getNullValue(vector_type(type)));
+    } else {
+      result = builder_.CreateAlignedLoad(vector_type(type), address(expr.buffer, at_lane(offset, 0)), align);
+    }
+  } else if (guard) {
+    // Outside lanes a guard is a mask over one element: no branch, memory untouched where it fails.
+    auto* one = llvm::FixedVectorType::get(type, 1);
+    if (guard->getType()->isVectorTy()) guard = builder_.CreateOrReduce(guard);
+    Value* mask = builder_.CreateInsertElement(
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), guard, uint64_t{0});
+    result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, mask, llvm::Constant::getNullValue(one));
+    result = builder_.CreateExtractElement(result, uint64_t{0});
+  } else {
+    result = builder_.CreateAlignedLoad(type, address(expr.buffer, offset), align);
+  }
+  if (buffer.dtype != DType::Bool) return result;
+  return builder_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
+}
+
+// Elements that are not neighbours: one scalar load per lane.
+Emitter::Value* Emitter::emit_load_lanes(const kernel::Expr& expr) {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
+  llvm::Type* type = memory_type(buffer.dtype);
+  const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
+  Value* guard = emit_guards(expr.guards);
+  Value* result = llvm::Constant::getNullValue(vector_type(type));
+  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+    const auto at = static_cast<uint64_t>(lane);
+    const size_t depth = scopes_.size();
+    if (!lane_symbols_.empty()) {
+      push_scope();
+      for (const auto& [name, values] : lane_symbols_) {
+        llvm::IRBuilder<>::InsertPointGuard insert(builder_);
+        builder_.SetInsertPoint(scopes_.back().entry->getTerminator());
+        bind(Symbol(name), builder_.CreateExtractElement(values, at));
+      }
+    }
+    Value* pointer = address(expr.buffer, at_lane(known(expr.index), lane));
+    Value* element = nullptr;
+    if (guard) {
+      auto* one = llvm::FixedVectorType::get(type, 1);
+      Value* mask = builder_.CreateInsertElement(
+          llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)),
+          builder_.CreateExtractElement(splat(guard), at), uint64_t{0});
+      element = builder_.CreateExtractElement(
+          builder_.CreateMaskedLoad(one, pointer, align, mask, llvm::Constant::getNullValue(one)), uint64_t{0});
+    } else {
+      element = builder_.CreateAlignedLoad(type, pointer, align);
+    }
+    result = builder_.CreateInsertElement(result, element, at);
+    for (const auto& [name, values] : lane_symbols_) bindings_.erase(name);
+    while (scopes_.size() > depth) pop_scope();
+  }
+  return result;
+}
+
+Emitter::Value* Emitter::emit_guards(const std::vector<kernel::Guard>& guards) {
+  Value* result = nullptr;
+  for (const kernel::Guard& guard : guards) {
+    Value* holds = emit_guard(guard.index, guard.bound);
+    if (!holds) continue;
+    if (result) unify(result, holds);
+    result = result ? builder_.CreateAnd(result, holds) : holds;
+  }
+  return result;
+}
+
+// 0 <= index < bound; null where it always holds.
+Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) {
+  const Dim index = known(raw_index);
+  const Dim bound = known(raw_bound);
+  if (!is_lane_varying(index)) {
+    Value* at = emit_dim(index);
+    return builder_.CreateICmpULT(at, emit_dim(bound));  // a negative index is a large unsigned one
+  }
+  const auto stride = index.coefficient(*lane_);
+  TENON_CHECK(stride && stride->is_const(1), "kernel {}: guard {} is not contiguous in its lane", kernel_.name,
+              index.to_string());
+  // Lane l holds where l < bound - index(0) and l >= -index(0), both clamped to 0..kLaneCount so that 32 bits do.
+  Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt32Ty()));
+  auto clamped = [&](const Dim& dim) {
+    Value* x = emit_dim(dim);
+    x = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, builder_.getInt64(kLaneCount));
+    x = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, builder_.getInt64(0));
+    return splat(builder_.CreateTrunc(x, builder_.getInt32Ty()));
+  };
+  const Dim first = at_lane(index, 0);
+  Value* below = builder_.CreateICmpSLT(lanes, clamped(bound - first));
+  if (first.bounds().lo >= 0) return below;
+  return builder_.CreateAnd(below, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
+}
+
+// Halves of 8, 4, 2, 1: the same tree on every machine.
+Emitter::Value* Emitter::emit_lanes(const kernel::Expr& expr) {
+  Value* v = builder_.CreateLoad(vector_type(scalar_type(expr.dtype)),
+                                 storage_[static_cast<size_t>(expr.buffer)].registers.at(0));
+  for (int half = static_cast<int>(kLaneCount) / 2; half >= 1; half /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < half; ++i) low.push_back(i), high.push_back(i + half);
+    Value* a = builder_.CreateShuffleVector(v, low);
+    Value* b = builder_.CreateShuffleVector(v, high);
+    v = expr.op == Op::LanesAdd ? builder_.CreateFAdd(a, b)
+                                : builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+  }
+  return builder_.CreateExtractElement(v, uint64_t{0});
+}
+
+Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
+  if (from == to) return x;
+  auto shaped = [&](llvm::Type* type) { return x->getType()->isVectorTy() ? vector_type(type) : type; };
+  llvm::Type* type = shaped(scalar_type(to));
+  if (to == DType::Bool) {
+    llvm::Constant* zero = llvm::Constant::getNullValue(x->getType());
+    return is_float(from) ? builder_.CreateFCmpUNE(x, zero) : builder_.CreateICmpNE(x, zero);
+  }
+  const bool from_signed = info(from).kind == DTypeKind::Signed;
+  if (is_float(from) && is_float(to)) return builder_.CreateFPCast(x, type);
+  if (is_float(to)) return from_signed ? builder_.CreateSIToFP(x, type) : builder_.CreateUIToFP(x, type);
+  if (is_float(from)) {
+    const bool to_signed = info(to).kind == DTypeKind::Signed;
+    return builder_.CreateIntrinsic(to_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                                    {type, x->getType()}, {x});
+  }
+  return builder_.CreateIntCast(x, type, from_signed);
+}
+
+Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
+  std::vector<Value*> x;
+  bool vector = false;
+  for (const kernel::ExprRef& arg : expr.args) {
+    x.push_back(emit_expr(arg));
+    vector = vector || x.back()->getType()->isVectorTy();
+  }
+  if (vector) {
+    for (Value*& value : x) value = splat(value);
+  }
+  const DType dtype = expr.args[0]->dtype;
+  const bool real = is_float(dtype);
+  const bool is_signed = info(dtype).kind == DTypeKind::Signed;
+  auto compare = [&](llvm::CmpInst::Predicate f, llvm::CmpInst::Predicate s, llvm::CmpInst::Predicate u) {
+    return builder_.CreateCmp(real ? f : is_signed ? s : u, x[0], x[1]);
+  };
+  using P = llvm::CmpInst;
+  auto integer_vector = [&](Value* v) {
+    llvm::Type* i32 = builder_.getInt32Ty();
+    return v->getType()->isVectorTy() ? vector_type(i32) : i32;
+  };
+  auto i32_constant = [&](Value* v, uint64_t bits) { return llvm::ConstantInt::get(integer_vector(v), bits); };
+  auto float_like = [&](Value* v) {
+    llvm::Type* f = builder_.getFloatTy();
+    return v->getType()->isVectorTy() ? vector_type(f) : f;
+  };
+  switch (expr.op) {
+    case Op::Neg: return real ? builder_.CreateFNeg(x[0]) : builder_.CreateNeg(x[0]);
+    case Op::Abs:
+      if (real) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0]);
+      return is_signed ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x[0], builder_.getFalse()) : x[0];
+    case Op::Sqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]);
+    case Op::Round: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x[0]);
+    case Op::Pow2: {
+      Value* n = builder_.CreateFPToSI(x[0], integer_vector(x[0]));
+      n = builder_.CreateShl(builder_.CreateAdd(n, i32_constant(n, 127)), i32_constant(n, 23));
+      return builder_.CreateBitCast(n, float_like(n));
+    }
+    case Op::Exponent: {
+      Value* bits = builder_.CreateBitCast(x[0], integer_vector(x[0]));
+      bits = builder_.CreateAnd(builder_.CreateLShr(bits, i32_constant(bits, 23)), i32_constant(bits, 255));
+      return builder_.CreateSIToFP(builder_.CreateSub(bits, i32_constant(bits, 127)), float_like(bits));
+    }
+    case Op::Mantissa: {
+      Value* bits = builder_.CreateBitCast(x[0], integer_vector(x[0]));
+      bits = builder_.CreateAnd(bits, i32_constant(bits, 0x7FFFFF));
+      return builder_.CreateBitCast(builder_.CreateOr(bits, i32_constant(bits, 0x3F800000)), float_like(bits));
+    }
+    case Op::Not: return builder_.CreateNot(x[0]);
+    case Op::Cast: return emit_cast(x[0], dtype, expr.dtype);
+    case Op::Add: return real ? builder_.CreateFAdd(x[0], x[1]) : builder_.CreateAdd(x[0], x[1]);
+    case Op::Sub: return real ? builder_.CreateFSub(x[0], x[1]) : builder_.CreateSub(x[0], x[1]);
+    case Op::Mul: return real ? builder_.CreateFMul(x[0], x[1]) : builder_.CreateMul(x[0], x[1]);
+    case Op::Div:
+      if (real) return builder_.CreateFDiv(x[0], x[1]);
+      return is_signed ? builder_.CreateSDiv(x[0], x[1]) : builder_.CreateUDiv(x[0], x[1]);
+    case Op::Min: return builder_.CreateSelect(compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT), x[0], x[1]);
+    case Op::Max: return builder_.CreateSelect(compare(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT), x[0], x[1]);
+    case Op::Equal: return compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
+    case Op::Less: return compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
+    case Op::LessEqual: return compare(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
+    case Op::And: return builder_.CreateAnd(x[0], x[1]);
+    case Op::Or: return builder_.CreateOr(x[0], x[1]);
+    case Op::Fma: return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x[0]->getType()}, {x[0], x[1], x[2]});
+    case Op::Select: return builder_.CreateSelect(x[0], x[1], x[2]);
+    default: throw internal_error("kernel {}: no code for {}", kernel_.name, kernel::info(expr.op).text);
+  }
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,189 @@
+// Index arithmetic. A Dim is a sum of terms; each partial sum is computed in the outermost scope where its symbols are
+// known, so inner loops see invariant bases, one induction variable and constant displacements.
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "codegen/llvm/emitter.h"
+
+namespace tenon::codegen {
+
+namespace {
+
+Dim atom_dim(const Dim::Atom& atom) {
+  switch (atom.kind) {
+    case AtomKind::Symbol: return *atom.symbol;
+    case AtomKind::FloorDiv: return floordiv(atom.args[0], atom.args[1]);
+    case AtomKind::Min:
+    case AtomKind::Max: {
+      Dim result = atom.args[0];
+      for (const Dim& arg : atom.args) result = atom.kind == AtomKind::Min ? min(result, arg) : max(result, arg);
+      return result;
+    }
+  }
+  return 0;
+}
+
+Dim term_dim(const Dim::Term& term) {
+  Dim result = term.coefficient;
+  for (const auto& atom : term.atoms) result = result * atom_dim(*atom);
+  return result;
+}
+
+}  // namespace
+
+Dim Emitter::known(const Dim& dim) const {
+  if (constants_.empty() || dim.is_const()) return dim;
+  return dim.substitute([&](const Symbol& symbol) -> std::optional<Dim> {
+    const auto it = constants_.find(symbol.name());
+    return it == constants_.end() ? std::nullopt : std::optional<Dim>(it->second);
+  });
+}
+
+size_t Emitter::depth_of(const Dim& dim) const {
+  size_t depth = 0;
+  for (const Symbol& symbol : dim.symbols()) {
+    const auto it = bindings_.find(symbol.name());
+    TENON_CHECK(it != bindings_.end(), "kernel {}: symbol {} has no value", kernel_.name, symbol.name());
+    depth = std::max(depth, it->second.depth);
+  }
+  return depth;
+}
+
+bool Emitter::is_lane_varying(const Dim& dim) const {
+  if (!lane_) return false;
+  for (const Symbol& symbol : dim.symbols()) {
+    if (symbol == *lane_ || lane_symbols_.contains(symbol.name())) return true;
+  }
+  return false;
+}
+
+Dim Emitter::at_lane(const Dim& dim, int64_t lane) const { return dim.substitute(*lane_, lane); }
+
+Emitter::Value* Emitter::emit_dim(const Dim& raw) {
+  const Dim dim = known(raw);
+  if (dim.is_const()) return builder_.getInt64(static_cast<uint64_t>(dim.const_value()));
+  // Terms by scope, outermost first; each partial sum lives in the scope of its innermost term.
+  std::map<size_t, Dim> by_depth;
+  for (const Dim::Term& term : dim.terms()) {
+    const Dim part = term_dim(term);
+    const size_t depth = term.atoms.empty() ? 0 : depth_of(part);
+    by_depth[depth] = by_depth[depth] + part;
+  }
+  Dim sum = 0;
+  Value* result = nullptr;
+  for (const auto& [depth, part] : by_depth) {
+    sum = sum + part;
+    Scope& scope = scopes_[depth];
+    if (const auto it = scope.dims.find(sum); it != scope.dims.end()) {
+      result = it->second;
+      continue;
+    }
+    Value* addend = emit_hoisted(part, depth);
+    if (result) {
+      llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+      builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
+      addend = builder_.CreateNSWAdd(result, addend);
+    }
+    scopes_[depth].dims[sum] = result = addend;
+  }
+  return result;
+}
+
+// A sum whose terms all belong to one scope.
+Emitter::Value* Emitter::emit_hoisted(const Dim& dim, size_t depth) {
+  if (dim.is_const()) return builder_.getInt64(static_cast<uint64_t>(dim.const_value()));
+  if (const auto it = scopes_[depth].dims.find(dim); it != scopes_[depth].dims.end()) return it->second;
+  llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+  Value* result = nullptr;
+  for (const Dim::Term& term : dim.terms()) {
+    builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
+    Value* value = emit_term(term);
+    builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
+    result = result ? builder_.CreateNSWAdd(result, value) : value;
+  }
+  scopes_[depth].dims[dim] = result;
+  return result;
+}
+
+Emitter::Value* Emitter::emit_term(const Dim::Term& term) {
+  Value* result = nullptr;
+  for (const auto& atom : term.atoms) {
+    Value* value = emit_atom(*atom);
+    result = result ? builder_.CreateNSWMul(result, value) : value;
+  }
+  Value* coefficient = builder_.getInt64(static_cast<uint64_t>(term.coefficient));
+  if (!result) return coefficient;
+  return term.coefficient == 1 ? result : builder_.CreateNSWMul(result, coefficient);
+}
+
+Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
+  if (atom.kind == AtomKind::Symbol) return bindings_.at(atom.symbol->name()).value;
+  Value* a = emit_dim(atom.args[0]);
+  if (atom.kind == AtomKind::FloorDiv) {
+    Value* b = emit_dim(atom.args[1]);
+    Value* quotient = builder_.CreateSDiv(a, b);
+    if (atom.args[0].bounds().lo >= 0) return quotient;
+    // Rounds toward minus infinity: one less where the remainder is not zero and the signs differ.
+    Value* remainder = builder_.CreateSRem(a, b);
+    Value* inexact = builder_.CreateICmpNE(remainder, builder_.getInt64(0));
+    Value* negative = builder_.CreateICmpSLT(builder_.CreateXor(a, b), builder_.getInt64(0));
+    return builder_.CreateSub(quotient,
+                              builder_.CreateZExt(builder_.CreateAnd(inexact, negative), builder_.getInt64Ty()));
+  }
+  const auto id = atom.kind == AtomKind::Min ? llvm::Intrinsic::smin : llvm::Intrinsic::smax;
+  for (size_t i = 1; i < atom.args.size(); ++i) a = builder_.CreateBinaryIntrinsic(id, a, emit_dim(atom.args[i]));
+  return a;
+}
+
+// Pointer to an element. The part that depends on outer symbols is a pointer of the outer scope.
+Emitter::Value* Emitter::address(int buffer, const Dim& raw) {
+  const Dim offset = known(raw);
+  const kernel::Buffer& info = kernel_.buffers[static_cast<size_t>(buffer)];
+  llvm::Type* type = memory_type(info.dtype);
+  const Dim variable = offset - offset.constant_term();
+  std::map<size_t, Dim> by_depth;
+  for (const Dim::Term& term : variable.terms()) {
+    const Dim part = term_dim(term);
+    by_depth[depth_of(part)] = by_depth[depth_of(part)] + part;
+  }
+  Dim sum = 0;
+  Value* pointer = storage_[static_cast<size_t>(buffer)].base;
+  for (const auto& [depth, part] : by_depth) {
+    sum = sum + part;
+    auto& cached = scopes_[depth].addresses[{buffer, sum}];
+    if (!cached) {
+      Value* index = emit_hoisted(part, depth);
+      llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+      builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
+      cached = builder_.CreateInBoundsGEP(type, pointer, index);
+    }
+    pointer = cached;
+  }
+  if (offset.constant_term() == 0) return pointer;
+  return builder_.CreateInBoundsGEP(type, pointer, builder_.getInt64(static_cast<uint64_t>(offset.constant_term())));
+}
+
+llvm::AllocaInst*& Emitter::register_at(int buffer, const Dim& raw) {
+  const Dim offset = known(lane_ ? at_lane(raw, 0) : raw);
+  Storage& storage = storage_[static_cast<size_t>(buffer)];
+  TENON_CHECK(offset.is_const(), "kernel {}: register buffer {} is indexed by {}", kernel_.name,
+              kernel_.buffers[static_cast<size_t>(buffer)].name, offset.to_string());
+  const int64_t at = storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
+  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()), "kernel {}: register {} out of range",
+              kernel_.name, at);
+  return storage.registers[static_cast<size_t>(at)];
+}
+
+void Emitter::bind(const Symbol& symbol, Value* value) { bindings_[symbol.name()] = {value, scopes_.size() - 1}; }
+
+// Ends the current block with a branch to a fresh one: the finished block is where the scope's values are hoisted to.
+void Emitter::push_scope() {
+  llvm::BasicBlock* entry = builder_.GetInsertBlock();
+  llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+  scopes_.push_back({entry, {}, {}});
+}
+
+}  // namespace tenon::codegen

@@ -1,0 +1,319 @@
+// Statements: loops, ladders, specialization, stores, gathers and tile instructions.
+#include <llvm/IR/Dominators.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include "base/error.h"
+#include "codegen/llvm/emitter.h"
+
+namespace tenon::codegen {
+
+using kernel::kLaneCount;
+using kernel::LoopKind;
+
+namespace {
+
+constexpr uint64_t kStackAlignment = 64;
+
+enum Argument { kBuffers, kDims, kScratch, kBegin, kEnd, kFault };  // of program::KernelFunction
+
+}  // namespace
+
+Emitter::Emitter(const kernel::Kernel& kernel, llvm::Module& module)
+    : kernel_(kernel), module_(module), context_(module.getContext()), builder_(context_) {}
+
+void Emitter::emit() {
+  llvm::Type* pointer = builder_.getPtrTy();
+  llvm::Type* i64 = builder_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, pointer, i64, i64, pointer}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kEntryName, module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("no-builtins");
+  function_->addFnAttr("no-jump-tables", "true");
+  function_->addFnAttr("prefer-vector-width", "512");
+  function_->addFnAttr("min-legal-vector-width", "512");
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
+  declare_buffers();
+  push_scope();
+  for (size_t i = 0; i < kernel_.dims.size(); ++i) {
+    llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+    builder_.SetInsertPoint(scopes_[0].entry->getTerminator());
+    Value* at = builder_.CreateConstInBoundsGEP1_64(i64, function_->getArg(kDims), i);
+    bind(kernel_.dims[i], builder_.CreateLoad(i64, at, kernel_.dims[i].name()));
+  }
+  // Scratch sizes may depend on dims, so their addresses come after those.
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    if (kernel_.buffers[i].storage != kernel::Storage::Scratch) continue;
+    Value* offset = emit_dim(kernel_.scratch_offset(static_cast<int>(i)));
+    llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+    builder_.SetInsertPoint(scopes_[0].entry->getTerminator());
+    storage_[i].base = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), function_->getArg(kScratch), offset);
+  }
+  emit_block(kernel_.body);
+  builder_.CreateRetVoid();
+  pop_scope();
+  promote_registers();
+}
+
+void Emitter::declare_buffers() {
+  int argument = 0;
+  for (const kernel::Buffer& buffer : kernel_.buffers) {
+    Storage storage;
+    llvm::Type* type = memory_type(buffer.dtype);
+    if (buffer.storage == kernel::Storage::Global) {
+      Value* at = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(kBuffers),
+                                                      static_cast<uint64_t>(argument++));
+      storage.base = builder_.CreateLoad(builder_.getPtrTy(), at, buffer.name);
+    } else if (buffer.storage == kernel::Storage::Stack) {
+      auto* array = llvm::ArrayType::get(type, static_cast<uint64_t>(buffer.elements.const_value()));
+      auto* alloca = builder_.CreateAlloca(array, nullptr, buffer.name);
+      alloca->setAlignment(llvm::Align(kStackAlignment));
+      storage.base = alloca;
+    } else if (buffer.storage == kernel::Storage::Register) {
+      const int64_t elements = buffer.elements.const_value();
+      storage.vectors = elements % kLaneCount == 0;
+      llvm::Type* held = storage.vectors ? vector_type(scalar_type(buffer.dtype)) : scalar_type(buffer.dtype);
+      for (int64_t i = 0; i < (storage.vectors ? elements / kLaneCount : elements); ++i) {
+        storage.registers.push_back(builder_.CreateAlloca(held, nullptr, buffer.name));
+      }
+    }
+    storage_.push_back(std::move(storage));
+  }
+}
+
+void Emitter::promote_registers() {
+  std::vector<llvm::AllocaInst*> all;
+  for (const Storage& storage : storage_) all.insert(all.end(), storage.registers.begin(), storage.registers.end());
+  llvm::DominatorTree dominators(*function_);
+  llvm::PromoteMemToReg(all, dominators);
+}
+
+void Emitter::emit_block(const kernel::Block& block) {
+  const size_t depth = scopes_.size();
+  for (const kernel::Stmt& stmt : block) emit_stmt(stmt);
+  while (scopes_.size() > depth) pop_scope();  // opened by lets
+}
+
+void Emitter::emit_stmt(const kernel::Stmt& stmt) {
+  memo_.clear();
+  if (const auto* loop = stmt.as<kernel::Loop>()) return emit_loop(*loop);
+  if (const auto* store = stmt.as<kernel::Store>()) return emit_store(*store);
+  if (const auto* let = stmt.as<kernel::Let>()) return emit_let(*let);
+  if (const auto* specialize = stmt.as<kernel::Specialize>()) return emit_specialize(*specialize);
+  emit_mma(std::get<kernel::Mma>(stmt.node));
+}
+
+void Emitter::emit_loop(const kernel::Loop& loop) {
+  switch (loop.kind) {
+    case LoopKind::Thread: return emit_counted(loop, function_->getArg(kBegin), function_->getArg(kEnd));
+    case LoopKind::Serial: return emit_counted(loop, builder_.getInt64(0), emit_dim(loop.extent));
+    case LoopKind::Ladder: return emit_ladder(loop);
+    case LoopKind::Unroll: return emit_unrolled(loop);
+    case LoopKind::Vector: return emit_vector(loop);
+    case LoopKind::Parallel: throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
+  }
+}
+
+// Tested at the bottom, with a guard above where the loop may be empty.
+void Emitter::emit_counted(const kernel::Loop& loop, Value* begin, Value* end) {
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* head = llvm::BasicBlock::Create(context_, loop.symbol.name(), function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  if (loop.kind == LoopKind::Serial && known(loop.extent).bounds().lo >= 1) {
+    builder_.CreateBr(head);
+  } else {
+    builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), head, after);
+  }
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2, loop.symbol.name());
+  counter->addIncoming(begin, before);
+  push_scope();
+  bind(loop.symbol, counter);
+  emit_block(*loop.body);
+  unbind(loop.symbol);
+  pop_scope();
+  Value* next = builder_.CreateNSWAdd(counter, builder_.getInt64(1));
+  counter->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), head, after);
+  builder_.SetInsertPoint(after);
+}
+
+void Emitter::emit_ladder(const kernel::Loop& loop) {
+  Value* end = emit_dim(loop.extent);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* head = llvm::BasicBlock::Create(context_, loop.symbol.name(), function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(builder_.getInt64(0), end), head, after);
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* start = builder_.CreatePHI(builder_.getInt64Ty(), 2, loop.symbol.name());
+  start->addIncoming(builder_.getInt64(0), before);
+  Value* left = builder_.CreateNSWSub(end, start);
+  Value* rows = builder_.getInt64(static_cast<uint64_t>(loop.steps.back()));
+  for (size_t i = loop.steps.size() - 1; i-- > 0;) {
+    Value* step = builder_.getInt64(static_cast<uint64_t>(loop.steps[i]));
+    rows = builder_.CreateSelect(builder_.CreateICmpSGE(left, step), step, rows);
+  }
+  push_scope();
+  bind(loop.symbol, start);
+  bind(loop.rows[0], rows);
+  emit_block(*loop.body);
+  unbind(loop.symbol);
+  unbind(loop.rows[0]);
+  pop_scope();
+  Value* next = builder_.CreateNSWAdd(start, rows);
+  start->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), head, after);
+  builder_.SetInsertPoint(after);
+}
+
+void Emitter::emit_unrolled(const kernel::Loop& loop) {
+  const Dim extent = known(loop.extent);
+  TENON_CHECK(extent.is_const(), "kernel {}: unrolled loop of extent {}", kernel_.name, extent.to_string());
+  for (int64_t i = 0; i < extent.const_value(); ++i) {
+    constants_[loop.symbol.name()] = i;
+    emit_block(*loop.body);
+  }
+  constants_.erase(loop.symbol.name());
+}
+
+void Emitter::emit_vector(const kernel::Loop& loop) {
+  TENON_CHECK(!lane_ && loop.extent.is_const(kLaneCount), "kernel {}: bad vector loop", kernel_.name);
+  lane_ = loop.symbol;
+  for (const kernel::Stmt& stmt : *loop.body) emit_stmt(stmt);
+  lane_.reset();
+  lane_symbols_.clear();
+}
+
+void Emitter::emit_specialize(const kernel::Specialize& specialize) {
+  Value* value = emit_dim(specialize.symbol);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  llvm::BasicBlock* last = llvm::BasicBlock::Create(context_, "", function_);
+  auto* choice = builder_.CreateSwitch(value, last, static_cast<unsigned>(specialize.values.size()));
+  for (size_t i = 0; i < specialize.values.size(); ++i) {
+    const bool is_last = i + 1 == specialize.values.size();
+    llvm::BasicBlock* block = is_last ? last : llvm::BasicBlock::Create(context_, "", function_);
+    if (!is_last) choice->addCase(builder_.getInt64(static_cast<uint64_t>(specialize.values[i])), block);
+    builder_.SetInsertPoint(block);
+    constants_[specialize.symbol.name()] = specialize.values[i];
+    push_scope();
+    emit_block(*specialize.body);
+    pop_scope();
+    builder_.CreateBr(after);
+  }
+  constants_.erase(specialize.symbol.name());
+  builder_.SetInsertPoint(after);
+}
+
+void Emitter::emit_let(const kernel::Let& let) {
+  Value* value = emit_expr(let.value);
+  TENON_CHECK(!value->getType()->isVectorTy() || lane_, "kernel {}: lane-varying let", kernel_.name);
+  value = emit_cast(value, let.value->dtype, DType::I64);
+  Value* extent = emit_dim(let.extent);
+  Value* zero = builder_.getInt64(0);
+  if (value->getType()->isVectorTy()) extent = splat(extent), zero = splat(zero);
+  Value* wrapped = builder_.CreateSelect(builder_.CreateICmpSLT(value, zero), builder_.CreateAdd(value, extent), value);
+  Value* good = builder_.CreateICmpULT(wrapped, extent);
+  Value* safe = builder_.CreateSelect(good, wrapped, zero);
+  Value* all_good = good->getType()->isVectorTy() ? builder_.CreateAndReduce(good) : good;
+  llvm::BasicBlock* fault = llvm::BasicBlock::Create(context_, "fault", function_);
+  llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
+  builder_.CreateCondBr(all_good, next, fault);
+  builder_.SetInsertPoint(fault);
+  auto report = [&](uint64_t word, Value* what) {
+    if (what->getType()->isVectorTy()) what = builder_.CreateExtractElement(what, uint64_t{0});
+    Value* at = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(kFault), word);
+    builder_.CreateStore(what, at);
+  };
+  report(1, value), report(2, extent);
+  report(0, builder_.getInt64(static_cast<uint64_t>(let.buffer + 1)));
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+  if (safe->getType()->isVectorTy()) {
+    lane_symbols_[let.symbol.name()] = safe;
+  } else {
+    push_scope();
+    bind(let.symbol, safe);
+  }
+}
+
+void Emitter::emit_store(const kernel::Store& store) {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
+  Value* value = emit_expr(store.value);
+  if (buffer.storage == kernel::Storage::Register) {
+    llvm::AllocaInst* target = register_at(store.buffer, store.offset);
+    if (target->getAllocatedType()->isVectorTy()) value = splat(value);
+    builder_.CreateStore(value, target);
+    return;
+  }
+  if (buffer.dtype == DType::Bool) {
+    llvm::Type* byte = builder_.getInt8Ty();
+    value = builder_.CreateZExt(value, value->getType()->isVectorTy() ? vector_type(byte) : byte);
+  }
+  const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
+  const Dim offset = known(store.offset);
+  Value* guard = emit_guards(store.guards);
+  if (!lane_) {
+    TENON_CHECK(!guard, "kernel {}: guarded store outside a vector loop", kernel_.name);
+    builder_.CreateAlignedStore(value, address(store.buffer, offset), align);
+    return;
+  }
+  value = splat(value);
+  const auto stride = offset.coefficient(*lane_);
+  if (stride && stride->is_const(1)) {
+    Value* at = address(store.buffer, at_lane(offset, 0));
+    if (guard) {
+      builder_.CreateMaskedStore(value, at, align, splat(guard));
+    } else {
+      builder_.CreateAlignedStore(value, at, align);
+    }
+    return;
+  }
+  // Lanes apart: one store each; guarded ones through a mask of one lane.
+  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+    Value* at = address(store.buffer, at_lane(offset, lane));
+    Value* element = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
+    if (!guard) {
+      builder_.CreateAlignedStore(element, at, align);
+      continue;
+    }
+    auto* one = llvm::FixedVectorType::get(element->getType(), 1);
+    Value* mask = builder_.CreateExtractElement(splat(guard), static_cast<uint64_t>(lane));
+    mask = builder_.CreateInsertElement(llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)),
+                                        mask, uint64_t{0});
+    builder_.CreateMaskedStore(builder_.CreateInsertElement(llvm::PoisonValue::get(one), element, uint64_t{0}), at,
+                               align, mask);
+  }
+}
+
+// For each row: broadcast a, multiply by the vectors of b, add to the row's accumulators.
+void Emitter::emit_mma(const kernel::Mma& mma) {
+  const Dim rows = known(mma.rows);
+  TENON_CHECK(rows.is_const(), "kernel {}: mma of {} rows", kernel_.name, rows.to_string());
+  const int64_t vectors = mma.cols / kLaneCount;
+  const Symbol lane = Symbol::range("mma.lane", kLaneCount);
+  std::vector<Value*> b;
+  for (int64_t v = 0; v < vectors; ++v) {
+    lane_ = lane;
+    memo_.clear();
+    b.push_back(splat(emit_expr(substitute(mma.b, [&](const Symbol& symbol) -> std::optional<Dim> {
+      if (symbol == mma.col) return Dim(lane) + v * kLaneCount;
+      return std::nullopt;
+    }))));
+    lane_.reset();
+  }
+  Storage& acc = storage_[static_cast<size_t>(mma.acc)];
+  for (int64_t row = 0; row < rows.const_value(); ++row) {
+    constants_[mma.row.name()] = row;
+    memo_.clear();
+    Value* a = splat(emit_expr(mma.a));
+    for (int64_t v = 0; v < vectors; ++v) {
+      llvm::AllocaInst* tile = acc.registers[static_cast<size_t>(row * vectors + v)];
+      Value* old = builder_.CreateLoad(tile->getAllocatedType(), tile);
+      Value* sum = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {old->getType()},
+                                            {a, b[static_cast<size_t>(v)], old});
+      builder_.CreateStore(sum, tile);
+    }
+  }
+  constants_.erase(mma.row.name());
+}
+
+}  // namespace tenon::codegen

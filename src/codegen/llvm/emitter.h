@@ -1,0 +1,110 @@
+// Emitter: writes one scheduled kernel as an LLVM function. Statements, expressions and indices are in files of their
+// own (emit_stmt.cpp, emit_expr.cpp, emit_index.cpp); this is what they share.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernel/kernel.h"
+
+namespace tenon::codegen {
+
+class Emitter {
+ public:
+  Emitter(const kernel::Kernel& kernel, llvm::Module& module);
+  void emit();  // the function, and promotion of register buffers to values
+
+  static constexpr const char* kEntryName = "tenon_kernel";
+
+ private:
+  using Value = llvm::Value;
+
+  // A region of code that is entered through `entry`; what depends on no inner symbol is computed once, there.
+  struct Scope {
+    llvm::BasicBlock* entry;  // ends with a branch; hoisted code goes before it
+    std::unordered_map<Dim, Value*> dims;
+    std::map<std::pair<int, Dim>, Value*> addresses;
+  };
+
+  // The scalar symbol with its value, and the depth of the scope that defines it.
+  struct Binding {
+    Value* value;
+    size_t depth;
+  };
+
+  struct Storage {
+    Value* base = nullptr;                       // global, scratch, stack
+    std::vector<llvm::AllocaInst*> registers;    // one per vector or per element
+    bool vectors = false;                        // registers hold kLaneCount elements each
+  };
+
+  // emit_stmt.cpp
+  void emit_block(const kernel::Block& block);
+  void emit_stmt(const kernel::Stmt& stmt);
+  void emit_loop(const kernel::Loop& loop);
+  void emit_counted(const kernel::Loop& loop, Value* begin, Value* end);
+  void emit_ladder(const kernel::Loop& loop);
+  void emit_unrolled(const kernel::Loop& loop);
+  void emit_vector(const kernel::Loop& loop);
+  void emit_store(const kernel::Store& store);
+  void emit_let(const kernel::Let& let);
+  void emit_specialize(const kernel::Specialize& specialize);
+  void emit_mma(const kernel::Mma& mma);
+  void declare_buffers();
+  void promote_registers();
+
+  // emit_expr.cpp: a scalar where the value does not depend on the lane, a vector of kLaneCount otherwise.
+  Value* emit_expr(const kernel::ExprRef& expr);
+  Value* emit_load(const kernel::Expr& expr);
+  Value* emit_load_lanes(const kernel::Expr& expr);
+  Value* emit_pointwise(const kernel::Expr& expr);
+  Value* emit_cast(Value* x, DType from, DType to);
+  Value* emit_lanes(const kernel::Expr& expr);
+  Value* emit_guards(const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
+  Value* emit_guard(const Dim& index, const Dim& bound);
+  Value* emit_constant(DType dtype, double value);
+  Value* splat(Value* x);
+  void unify(Value*& a, Value*& b);  // splats the scalar one if the other is a vector
+
+  // emit_index.cpp
+  Value* emit_dim(const Dim& dim);  // i64, hoisted as far out as its symbols allow
+  Value* emit_hoisted(const Dim& dim, size_t depth);
+  Value* emit_term(const Dim::Term& term);
+  Value* emit_atom(const Dim::Atom& atom);
+  Value* address(int buffer, const Dim& offset);
+  Dim known(const Dim& dim) const;  // with unrolled and specialized symbols replaced by their values
+  size_t depth_of(const Dim& dim) const;
+  bool is_lane_varying(const Dim& dim) const;
+  Dim at_lane(const Dim& dim, int64_t lane) const;
+
+  llvm::AllocaInst*& register_at(int buffer, const Dim& offset);
+  void push_scope();
+  void pop_scope() { scopes_.pop_back(); }
+  void bind(const Symbol& symbol, Value* value);
+  void unbind(const Symbol& symbol) { bindings_.erase(symbol.name()); }
+
+  llvm::Type* scalar_type(DType dtype) const;   // of values
+  llvm::Type* memory_type(DType dtype) const;   // of elements in memory
+  llvm::Type* vector_type(llvm::Type* element) const;
+
+  const kernel::Kernel& kernel_;
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+  std::vector<Storage> storage_;
+  std::vector<Scope> scopes_;
+  std::map<std::string, Binding> bindings_;
+  std::map<std::string, int64_t> constants_;
+  std::optional<Symbol> lane_;                          // inside a vector loop
+  std::map<std::string, Value*> lane_symbols_;          // lets inside a vector loop: an i64 per lane
+  std::unordered_map<const kernel::Expr*, Value*> memo_;  // within one statement
+};
+
+}  // namespace tenon::codegen
