@@ -176,7 +176,10 @@ Dim operator*(const Dim& a, const Dim& b) {
                       : DimBuild::sum(std::move(products));
 }
 
-Dim ceildiv(const Dim& a, const Dim& b) { return floordiv(a + b - 1, b); }
+Dim ceildiv(const Dim& a, const Dim& b) {
+  if (b.bounds().lo >= 1) return floordiv(a + b - 1, b);
+  return Dim(0) - floordiv(Dim(0) - a, b);  // right for a divisor of either sign
+}
 Dim mod(const Dim& a, const Dim& b) { return a - b * floordiv(a, b); }
 Dim round_up(const Dim& a, int64_t multiple) { return ceildiv(a, multiple) * multiple; }
 

@@ -2,8 +2,8 @@
 // arena offsets are all Dims: one integer algebra for the whole compiler.
 //
 // Canonical form: a sum of terms, each an integer coefficient times a sorted product of atoms; an atom is a symbol, a
-// floor division, a minimum or a maximum of canonical Dims. ceildiv(a, b) is floordiv(a + b - 1, b) and mod(a, b) is
-// a - b * floordiv(a, b), so `(i / 4) * 4 + i % 4` is `i` by construction. Equal canonical forms are equal Dims.
+// floor division, a minimum or a maximum of canonical Dims. ceildiv(a, b) is floordiv(a + b - 1, b) for b > 0 and
+// mod(a, b) is a - b * floordiv(a, b), so `(i / 4) * 4 + i % 4` is `i` by construction. Equal canonical forms are equal Dims.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@ namespace {
 using Wide = __int128;
 
 constexpr Wide kInfinite = Wide{1} << 126;
+constexpr size_t kMaxExamined = 32;  // longer sums get interval bounds only
 
 Wide widen(int64_t v) { return v >= kDimInf ? kInfinite : v <= -kDimInf ? -kInfinite : Wide{v}; }
 
@@ -72,19 +73,18 @@ std::optional<Bounds> through_numerator(const Dim& d, const Dim::Term& term, con
   return add(mul(q.bounds(), remainder), rest.bounds());
 }
 
-// q * (f - m*floordiv(f, m)) + rest, where f is itself a division, whose division by m has been
-// flattened.
+// q * (f - m*floordiv(f, m)) + rest, where f = floordiv(n, c), so that floordiv(f, m) has become
+// floordiv(n, c*m).
 std::optional<Bounds> through_division(const Dim& d, const Dim::Term& term, const AtomPtr& atom) {
   const auto around = single_term(without_atom(term, *atom));
   for (const Dim::Term& other : d.terms()) {
     for (const AtomPtr& inner : other.atoms) {
-      if (!is_division(*inner) || inner == atom) continue;
+      if (!is_division(*inner) || !(inner->args[0] == atom->args[0])) continue;
       const Dim q = without_atom(other, *inner);
       const auto negated = divide_exactly(*around, q.terms()[0]);
       if (!negated) continue;
       const Dim m = DimBuild::term(*negated) * Dim(-1);
-      if (m.bounds().lo < 2) continue;
-      if (!(floordiv(DimBuild::atom(inner), m) == DimBuild::atom(atom))) continue;
+      if (m.bounds().lo < 2 || !(inner->args[1] * m == atom->args[1])) continue;
       const Dim rest = d - DimBuild::term(other) - DimBuild::term(term);
       const Bounds remainder = add({0, m.bounds().hi}, {0, -1});
       return add(mul(q.bounds(), remainder), rest.bounds());
@@ -93,18 +93,25 @@ std::optional<Bounds> through_division(const Dim& d, const Dim::Term& term, cons
   return std::nullopt;
 }
 
-Bounds compute_bounds(const Dim& d) {
-  Bounds bounds = naive_bounds(d.terms());
-  if (d.terms().size() < 2) return bounds;
+// Takes out the first remainder it finds; the rest is a shorter Dim that takes out the next one.
+std::optional<Bounds> through_remainder(const Dim& d) {
   for (const Dim::Term& term : d.terms()) {
-    if (!has_division(term)) continue;
     for (const AtomPtr& atom : term.atoms) {
       if (!is_division(*atom)) continue;
-      if (const auto b = through_numerator(d, term, atom)) bounds = intersect(bounds, *b);
-      if (const auto b = through_division(d, term, atom)) bounds = intersect(bounds, *b);
+      if (const auto b = through_numerator(d, term, atom)) return b;
+      if (const auto b = through_division(d, term, atom)) return b;
     }
   }
-  return bounds;
+  return std::nullopt;
+}
+
+Bounds compute_bounds(const Dim& d) {
+  const Bounds bounds = naive_bounds(d.terms());
+  const bool has_remainder = d.terms().size() > 1 && d.terms().size() <= kMaxExamined &&
+                             std::any_of(d.terms().begin(), d.terms().end(), has_division);
+  if (!has_remainder) return bounds;
+  const auto tighter = through_remainder(d);
+  return tighter ? intersect(bounds, *tighter) : bounds;
 }
 
 Bounds compute_or_naive(const Dim& d) {

@@ -24,7 +24,9 @@ class NonnegativeProof {
   bool by_division(const Dim& rest, const Dim& factor, const Dim::Atom& atom, Sign sign);
   bool by_choice(const Dim& rest, const Dim& factor, const Dim::Atom& atom, Sign sign);
 
-  int steps_left_ = 24;  // a proof that needs more is not worth its time
+  // A proof that needs more is not worth its time.
+  static constexpr size_t kMaxTerms = 32;
+  int steps_left_ = 24;
 };
 
 // The atoms of d, in the order in which to replace them: divisions, minima and maxima first,
@@ -65,6 +67,17 @@ std::optional<Linear> linear_in(const Dim& d, const Dim::Atom& atom) {
   return Linear{DimBuild::sum(std::move(with)), DimBuild::canonical(std::move(without))};
 }
 
+std::optional<Dim> exact_quotient(const Dim& d, const Dim& divisor) {
+  if (divisor.terms().size() != 1) return std::nullopt;
+  std::vector<Dim::Term> quotient;
+  for (const Dim::Term& term : d.terms()) {
+    auto q = divide_exactly(term, divisor.terms()[0]);
+    if (!q) return std::nullopt;
+    quotient.push_back(std::move(*q));
+  }
+  return DimBuild::sum(std::move(quotient));
+}
+
 // A value of d somewhere within the symbols' bounds, to give up early on what is false.
 std::optional<int64_t> sample(const Dim& d) {
   return d.evaluate([](const Symbol& symbol) -> std::optional<int64_t> {
@@ -75,7 +88,7 @@ std::optional<int64_t> sample(const Dim& d) {
 
 bool NonnegativeProof::show(const Dim& d) {
   if (d.bounds().lo >= 0) return true;
-  if (d.bounds().hi < 0 || steps_left_-- <= 0) return false;
+  if (d.bounds().hi < 0 || d.terms().size() > kMaxTerms || steps_left_-- <= 0) return false;
   if (const auto value = sample(d); value && *value < 0) return false;
   for (const AtomPtr& atom : replaceable_atoms(d)) {
     if (by_atom(d, atom)) return true;
@@ -112,8 +125,7 @@ bool NonnegativeProof::by_division(const Dim& rest, const Dim& factor, const Dim
   const Dim& c = atom.args[1];
   if (c.bounds().lo < 1) return false;
   const Dim end = sign == Sign::Nonnegative ? n - c + 1 : n;
-  const Dim whole = floordiv(factor, c);
-  if (whole * c == factor) return show(rest + whole * end);
+  if (const auto whole = exact_quotient(factor, c)) return show(rest + *whole * end);
   return show(rest * c + factor * end);
 }
 
