@@ -1,0 +1,285 @@
+// Runs a kernel, statement by statement: the proof that a schedule computes what the lowered kernel
+// says. Every access is checked against the buffer's size, and memory that is not an argument is
+// filled with a pattern (NaN for floats) before each work item, so that reading what was never
+// written shows.
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "kernel/interpret_code.h"
+
+namespace tenon::kernel {
+namespace {
+
+struct StmtCode;
+using BlockCode = std::vector<StmtCode>;
+
+struct LoopCode {
+  LoopKind kind;
+  int slot, rows;  // rows: the ladder's
+  DimCode extent;
+  std::vector<int64_t> steps;
+  BlockCode body;
+};
+struct StoreCode {
+  int buffer;
+  DimCode offset;
+  GuardCode guards;
+  ExprCode value;
+};
+struct LetCode {
+  int slot;
+  ExprCode value;
+  DimCode extent;
+  int buffer;
+};
+struct SpecializeCode {
+  int slot;
+  std::vector<int64_t> values;
+  BlockCode body;
+};
+struct MmaCode {
+  int row, col;
+  DimCode rows;
+  int64_t cols;
+  int acc;
+  ExprCode a, b;
+};
+struct StmtCode {
+  std::variant<LoopCode, StoreCode, LetCode, SpecializeCode, MmaCode> node;
+};
+
+class Compiler {
+ public:
+  Compiler(const Kernel& kernel, SlotTable& slots) : slots_(slots) {
+    for_each(kernel.body, [&](const Stmt& stmt) {
+      if (const auto* s = stmt.as<Store>()) written_.insert(s->buffer);
+      if (const auto* m = stmt.as<Mma>()) written_.insert(m->acc);
+    });
+  }
+
+  BlockCode block(const Block& block) {
+    BlockCode result;
+    for (const Stmt& stmt : block) {
+      std::visit([&](const auto& node) { result.push_back({compile(node)}); }, stmt.node);
+    }
+    return result;
+  }
+
+ private:
+  DimCode dim(const Dim& d) { return {d, slots_}; }
+  ExprCode expr(const ExprRef& root) { return {root, slots_, written_}; }
+  LoopCode compile(const Loop& l) {
+    const int rows = l.rows.empty() ? -1 : slots_.slot(l.rows[0]);
+    return {l.kind, slots_.slot(l.symbol), rows, dim(l.extent), l.steps, block(*l.body)};
+  }
+  StoreCode compile(const Store& s) {
+    return {s.buffer, dim(s.offset), GuardCode(s.guards, slots_), expr(s.value)};
+  }
+  LetCode compile(const Let& l) {
+    return {slots_.slot(l.symbol), expr(l.value), dim(l.extent), l.buffer};
+  }
+  SpecializeCode compile(const Specialize& s) {
+    return {slots_.slot(s.symbol), s.values, block(*s.body)};
+  }
+  MmaCode compile(const Mma& m) {
+    return {slots_.slot(m.row), slots_.slot(m.col), dim(m.rows), m.cols, m.acc,
+            expr(m.a),          expr(m.b)};
+  }
+
+  SlotTable& slots_;
+  std::set<int> written_;
+};
+
+class Interpreter {
+ public:
+  Interpreter(const Kernel& kernel, std::span<void* const> buffers, std::span<const int64_t> dims,
+              int64_t* fault);
+  void run() { block(body_); }
+
+ private:
+  void allocate(size_t index, void* argument, int64_t elements);
+  void poison();
+  void block(BlockCode& code) {
+    for (StmtCode& stmt : code) {
+      std::visit([&](auto& node) { execute(node); }, stmt.node);
+    }
+  }
+  void execute(LoopCode& loop);
+  void execute(StoreCode& store);
+  void execute(LetCode& let);
+  void execute(SpecializeCode& specialize);
+  void execute(MmaCode& mma);
+  void ladder(LoopCode& loop, int64_t extent);
+  void vector(LoopCode& loop);
+  void vector_store(StoreCode& store, int lane_slot);
+  [[noreturn]] void fail(std::string_view what) const {
+    throw internal_error("[interpret] kernel {}: {}", machine_.kernel->name, what);
+  }
+  int64_t* slots() { return machine_.slots.data(); }
+
+  using Lanes = std::array<int64_t, kLaneCount>;
+  Machine machine_;
+  std::vector<std::unique_ptr<std::byte[]>> owned_;
+  std::vector<std::span<std::byte>> private_;  // what a work item must not find filled
+  std::vector<std::pair<int, Lanes>> lets_;    // of the vector loop being run, per lane
+  BlockCode body_;
+  int64_t* fault_;
+};
+
+Interpreter::Interpreter(const Kernel& kernel, std::span<void* const> buffers,
+                         std::span<const int64_t> dims, int64_t* fault)
+    : fault_(fault) {
+  machine_.kernel = &kernel;
+  if (buffers.size() != kernel.buffers.size()) fail("one pointer per buffer is needed");
+  if (dims.size() != kernel.dims.size()) fail("one value per dim is needed");
+  SlotTable table;
+  std::vector<int> dim_slots;
+  for (const Symbol& symbol : kernel.dims) dim_slots.push_back(table.slot(symbol));
+  body_ = Compiler(kernel, table).block(kernel.body);
+  std::vector<DimCode> elements;
+  for (const Buffer& b : kernel.buffers) elements.emplace_back(b.elements, table);
+  machine_.slots.assign(table.size(), 0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    machine_.slots[static_cast<size_t>(dim_slots[i])] = dims[i];
+  }
+  machine_.memory.resize(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) allocate(i, buffers[i], elements[i](slots()));
+  poison();
+}
+
+void Interpreter::allocate(size_t index, void* argument, int64_t elements) {
+  const Buffer& buffer = machine_.kernel->buffers[index];
+  auto* data = static_cast<std::byte*>(argument);
+  if (buffer.storage != Storage::Global) {
+    const auto size = static_cast<size_t>(std::max<int64_t>(elements, 0) * size_of(buffer.dtype));
+    owned_.push_back(std::make_unique<std::byte[]>(size));
+    data = owned_.back().get();
+    private_.emplace_back(data, size);
+  } else if (!data && elements > 0) {
+    fail(fmt::format("no memory is given for buffer {}", buffer.name));
+  }
+  machine_.memory[index] = {data, elements, buffer.dtype};
+}
+
+void Interpreter::poison() {
+  for (const auto memory : private_) {
+    if (!memory.empty()) std::memset(memory.data(), 0xff, memory.size());
+  }
+}
+
+void Interpreter::execute(LoopCode& loop) {
+  const int64_t extent = loop.extent(slots());
+  if (loop.kind == LoopKind::Ladder) return ladder(loop, extent);
+  if (loop.kind == LoopKind::Vector) return vector(loop);
+  for (int64_t i = 0; i < extent; ++i) {
+    slots()[loop.slot] = i;
+    if (loop.kind == LoopKind::Thread) poison();
+    block(loop.body);
+  }
+}
+
+void Interpreter::ladder(LoopCode& loop, int64_t extent) {
+  for (int64_t start = 0; start < extent;) {
+    int64_t rows = 0;
+    for (const int64_t step : loop.steps) {
+      if (rows == 0 && step <= extent - start) rows = step;
+    }
+    if (rows <= 0) fail("no step of a ladder fits");
+    slots()[loop.slot] = start;
+    slots()[loop.rows] = rows;
+    block(loop.body);
+    start += rows;
+  }
+}
+
+// All lanes do one statement before any does the next, as vector instructions do.
+void Interpreter::vector(LoopCode& loop) {
+  lets_.clear();
+  for (StmtCode& stmt : loop.body) {
+    if (auto* store = std::get_if<StoreCode>(&stmt.node)) {
+      vector_store(*store, loop.slot);
+    } else if (auto* let = std::get_if<LetCode>(&stmt.node)) {
+      Lanes found{};
+      for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+        slots()[loop.slot] = lane;
+        for (const auto& [slot, values] : lets_) slots()[slot] = values[static_cast<size_t>(lane)];
+        execute(*let);
+        found[static_cast<size_t>(lane)] = slots()[let->slot];
+      }
+      lets_.emplace_back(let->slot, found);
+    } else {
+      fail("a vector loop holds more than stores and lets");
+    }
+  }
+}
+
+void Interpreter::vector_store(StoreCode& store, int lane_slot) {
+  Value values[kLaneCount];
+  int64_t offsets[kLaneCount];
+  bool happens[kLaneCount];
+  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+    slots()[lane_slot] = lane;
+    for (const auto& [slot, found] : lets_) slots()[slot] = found[static_cast<size_t>(lane)];
+    values[lane] = store.value.run(machine_, slots());
+    offsets[lane] = store.offset(slots());
+    happens[lane] = store.guards.holds(slots());
+  }
+  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+    if (happens[lane]) machine_.store(store.buffer, offsets[lane], values[lane]);
+  }
+}
+
+void Interpreter::execute(StoreCode& store) {
+  const Value value = store.value.run(machine_, slots());
+  if (store.guards.holds(slots())) machine_.store(store.buffer, store.offset(slots()), value);
+}
+
+void Interpreter::execute(LetCode& let) {
+  const int64_t index = let.value.run(machine_, slots()).i;
+  const int64_t extent = let.extent(slots());
+  const bool inside = index >= -extent && index < extent;
+  if (!inside && fault_ && fault_[0] == 0) {  // the words of program::Step's fault
+    fault_[0] = 1 + let.buffer;
+    fault_[1] = index;
+    fault_[2] = extent;
+  }
+  slots()[let.slot] = !inside ? 0 : index < 0 ? index + extent : index;
+}
+
+void Interpreter::execute(SpecializeCode& specialize) {
+  const int64_t value = slots()[specialize.slot];
+  for (const int64_t allowed : specialize.values) {
+    if (value == allowed) return block(specialize.body);
+  }
+  fail(fmt::format("nothing is specialized for {}", value));
+}
+
+void Interpreter::execute(MmaCode& mma) {
+  const int64_t rows = mma.rows(slots());
+  std::vector<Value> b;
+  for (int64_t col = 0; col < mma.cols; ++col) {
+    slots()[mma.col] = col;
+    b.push_back(mma.b.run(machine_, slots()));
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    slots()[mma.row] = row;
+    const Value a = mma.a.run(machine_, slots());
+    for (int64_t col = 0; col < mma.cols; ++col) {
+      const int64_t at = row * mma.cols + col;
+      const Value acc = machine_.load(mma.acc, at);
+      const Value sum = apply(Op::Fma, DType::F32, a, b[static_cast<size_t>(col)], acc);
+      machine_.store(mma.acc, at, sum);
+    }
+  }
+}
+
+}  // namespace
+
+void interpret(const Kernel& kernel, std::span<void* const> buffers, std::span<const int64_t> dims,
+               int64_t* fault) {
+  Interpreter(kernel, buffers, dims, fault).run();
+}
+
+}  // namespace tenon::kernel
