@@ -11,10 +11,22 @@ namespace {
 
 enum class End { Lowest, Highest };
 
+// The values between which a symbol moves; nullopt where they are not certain to occur. A ladder's
+// symbols depend on each other, so its rows count only for registers: code with their offsets is
+// compiled for every step, whether it runs or not.
+std::optional<std::pair<Dim, Dim>> ends_of(const Binding& b, Storage storage) {
+  if (b.kind == Binding::Kind::Range && prove_le(1, b.extent) == Proof::Yes) {
+    return std::pair(Dim(0), b.extent - 1);
+  }
+  if (b.kind == Binding::Kind::LadderRows && storage == Storage::Register) {
+    return std::pair(Dim(b.steps.back()), Dim(b.steps.front()));
+  }
+  return std::nullopt;
+}
+
 // The offset at an end of the ranges, as far as it is certain that the point is reached: a range
-// that may be empty, or one the offset is not monotonic in, stays a symbol. So do a ladder's
-// symbols, which depend on each other.
-Dim at_end(const Scope& scope, Dim offset, End end) {
+// that may be empty, or one the offset is not monotonic in, stays a symbol.
+Dim at_end(const Scope& scope, Storage storage, Dim offset, End end) {
   const auto& bindings = scope.bindings();
   for (auto b = bindings.rbegin(); b != bindings.rend(); ++b) {
     if (!offset.uses(b->symbol)) continue;
