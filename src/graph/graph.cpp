@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/attribute_schema.h"
+#include "graph/constraint_kind.h"
 #include "graph/context.h"
 #include "graph/infer.h"
 
@@ -174,6 +175,8 @@ void Graph::note_symbols(Op op, std::span<const Dim> dims) {
   }
 }
 
+void Graph::declare(const Symbol& symbol) { note_symbols(Op::Dims, std::vector<Dim>{symbol}); }
+
 void Graph::add_constraint(Constraint constraint) {
   using enum Constraint::Kind;
   const Dim &a = constraint.left, &b = constraint.right;
@@ -185,7 +188,7 @@ void Graph::add_constraint(Constraint constraint) {
     if (one) proof = Proof::Unknown;
   }
   if (proof == Proof::Yes) return;
-  if (proof == Proof::No) throw user_error("{}: {}", constraint.why, constraint.to_string());
+  if (proof == Proof::No) throw user_error("{}", needs(constraint));
   const std::string key =
       fmt::format("{} {} {}", static_cast<int>(constraint.kind), a.to_string(), b.to_string());
   if (constraint_keys_.insert(key).second) constraints_.push_back(std::move(constraint));

@@ -117,6 +117,7 @@ class Graph {
   // Every symbol that occurs in the graph, by name. One name with two bounds is an error where the
   // second comes in.
   const std::map<std::string, Symbol>& symbols() const { return symbols_; }
+  void declare(const Symbol& symbol);  // a symbol that no shape names yet
   const std::vector<Constraint>& constraints() const { return constraints_; }
   void add_constraint(Constraint constraint);  // kept once; provably false is a User error
 

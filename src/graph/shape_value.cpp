@@ -24,6 +24,7 @@ bool carries(const TensorType& type) {
   if (!type.shape.is_static()) return false;
   int64_t count = 1;
   for (const Dim& extent : type.shape) {
+    if (extent.const_value() > kShapeValueLimit) return false;
     count *= extent.const_value();
     if (count > kShapeValueLimit) return false;
   }

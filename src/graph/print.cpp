@@ -1,0 +1,123 @@
+// A graph as text, one line per node:
+//   %2 = matmul(%x, %w) : f32[batch, 1536] @"layer.0"
+// Everything that counts for its identity is there; the data of parameters is not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/constraint_kind.h"
+#include "graph/graph.h"
+#include "graph/literal.h"
+
+namespace tenon::graph {
+
+namespace {
+
+std::string joined(std::span<const Dim> dims) {
+  std::string text;
+  for (const Dim& dim : dims) text += (text.empty() ? "" : ", ") + dim.to_string();
+  return text;
+}
+
+struct AttributeText {
+  std::string operator()(int64_t value) const { return fmt::to_string(value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(DType value) const { return std::string(to_string(value)); }
+  std::string operator()(const std::vector<int64_t>& values) const {
+    return fmt::format("[{}]", fmt::join(values, ", "));
+  }
+  std::string operator()(const std::vector<Dim>& values) const {
+    return '[' + joined(values) + ']';
+  }
+};
+
+class Printer {
+ public:
+  explicit Printer(const Graph& graph) : graph_(graph) {}
+
+  std::string print() {
+    text_ = "graph\n";
+    header();
+    for (const Node* node : graph_.topological()) {
+      if (node->op() != Op::Input && node->op() != Op::Param) line(*node);
+    }
+    for (const Output& output : graph_.outputs()) {
+      text_ += fmt::format("output {} = {}\n", quoted(output.name), name(output.value));
+    }
+    return std::move(text_);
+  }
+
+ private:
+  void header() {
+    for (const auto& [name, symbol] : graph_.symbols()) {
+      text_ += fmt::format("symbol {} {}..{}\n", name_or_quoted(name), symbol.bounds().lo,
+                           symbol.bounds().hi);
+    }
+    std::vector<std::string> facts;
+    for (const Constraint& c : graph_.constraints()) {
+      facts.push_back(fmt::format("require {}({}, {}) {}\n", info(c.kind).text, c.left.to_string(),
+                                  c.right.to_string(), quoted(c.why)));
+    }
+    std::ranges::sort(facts);
+    for (const std::string& fact : facts) text_ += fact;
+    for (const Value& input : graph_.inputs()) leaf("input", input);
+    for (const Value& param : graph_.params()) leaf("param", param);
+  }
+
+  void leaf(std::string_view kind, const Value& value) {
+    text_ += fmt::format("{} {} : {}", kind, name(value), value.type().to_string());
+    finish(*value.node);
+  }
+
+  void finish(const Node& node) {
+    const std::string_view origin = graph_.origin(&node);
+    if (!origin.empty()) text_ += " @" + quoted(origin);
+    text_ += '\n';
+  }
+
+  void line(const Node& node) {
+    first_result_[&node] = next_;
+    for (int i = 0; i < node.result_count(); ++i) {
+      text_ += fmt::format("{}%{}", i == 0 ? "" : ", ", next_++);
+    }
+    text_ += fmt::format(" = {}(", info(node.op()).text);
+    if (node.op() == Op::Constant) text_ += print_elements(node.types()[0].dtype, node.bytes());
+    for (int i = 0; i < node.operand_count(); ++i) {
+      text_ += (i == 0 ? "" : ", ") + name(node.operand(i));
+    }
+    text_ += ')';
+    attributes(node.attributes());
+    for (int i = 0; i < node.result_count(); ++i) {
+      text_ += (i == 0 ? " : " : ", ") + node.types()[static_cast<size_t>(i)].to_string();
+    }
+    finish(node);
+  }
+
+  void attributes(const Attributes& attributes) {
+    if (attributes.items().empty()) return;
+    std::string list;
+    for (const auto& [name, value] : attributes.items()) {
+      list += (list.empty() ? "" : ", ") + name + " = " + std::visit(AttributeText{}, value);
+    }
+    text_ += " {" + list + '}';
+  }
+
+  std::string name(const Value& value) const {
+    if (value.op() == Op::Input || value.op() == Op::Param) {
+      return '%' + name_or_quoted(value.node->name());
+    }
+    return fmt::format("%{}", first_result_.at(value.node) + value.result);
+  }
+
+  const Graph& graph_;
+  std::string text_;
+  std::unordered_map<const Node*, int64_t> first_result_;
+  int64_t next_ = 0;
+};
+
+}  // namespace
+
+std::string print(const Graph& graph) { return Printer(graph).print(); }
+
+}  // namespace tenon::graph
