@@ -1,5 +1,5 @@
-// Content hash (BLAKE2b-256 through libb2). Cryptographic, because cache keys and artifact digests must not collide,
-// and independent of machine, process and build.
+// Content hash (BLAKE2b-256 through libb2). Cryptographic, because cache keys and artifact digests
+// must not collide, and independent of machine, process and build.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ class Hasher {
   Hasher& operator=(Hasher&&) noexcept;
 
   Hasher& bytes(std::span<const std::byte> data);
-  Hasher& text(std::string_view text);  // length-prefixed: text("ab").text("c") differs from text("a").text("bc")
+  Hasher& text(std::string_view text);  // length-prefixed: text("ab").text("c") differs from
+                                        // text("a").text("bc")
   Hasher& number(int64_t value);        // little-endian
   Digest finish();
 
