@@ -1,5 +1,6 @@
-// Reads ONNX models: the wire format over a mapped file, with limits; then every node through a table of importers into
-// the graph builder. Initializers above 4 KB become parameters that point into the mapped file.
+// Reads ONNX models: the wire format over a mapped file, with limits; then every node through a
+// table of importers into the graph builder. Initializers above 4 KB become parameters that point
+// into the mapped file.
 #pragma once
 
 #include <map>
@@ -13,13 +14,14 @@
 namespace tenon::onnx {
 
 struct ImportOptions {
-  // Narrows symbols: {"seq", {1, 512}}. An unknown name is a User error that lists the model's symbols.
+  // Narrows symbols: {"seq", {1, 512}}. An unknown name is a User error that lists the model's
+  // symbols.
   std::map<std::string, std::pair<int64_t, int64_t>> dim_bounds;
 };
 
 graph::Graph import_file(const std::string& path, const ImportOptions& options = {});
 // `owner` keeps the bytes alive: parameters point into them. `name` stands in error messages.
-graph::Graph import_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                          const ImportOptions& options = {});
+graph::Graph import_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                          const std::string& name, const ImportOptions& options = {});
 
 }  // namespace tenon::onnx

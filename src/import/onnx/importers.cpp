@@ -1,0 +1,33 @@
+// The table itself, found by domain and op in one hash lookup.
+#include "import/onnx/importers.h"
+
+#include <unordered_map>
+
+namespace tenon::onnx {
+namespace {
+
+using namespace importers;  // NOLINT(google-build-using-namespace): the rows name them bare
+
+constexpr Importer kImporters[] = {
+#define IMPORT(domain, op, since, least, most, outputs, function) \
+  {domain, #op, since, least, most, outputs, function},
+#include "import/onnx/importers.def"
+#undef IMPORT
+};
+
+}  // namespace
+
+const Importer* find_importer(std::string_view domain, std::string_view op) {
+  static const auto kTable = [] {
+    std::unordered_multimap<std::string_view, const Importer*> table;
+    for (const Importer& row : kImporters) table.emplace(row.op, &row);
+    return table;
+  }();
+  auto [first, last] = kTable.equal_range(op);
+  for (; first != last; ++first) {
+    if (first->second->domain == domain) return first->second;
+  }
+  return nullptr;
+}
+
+}  // namespace tenon::onnx

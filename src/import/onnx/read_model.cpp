@@ -1,0 +1,323 @@
+// Reads ONNX's protobuf bytes into the structs of proto.h. Keeps a trail of what it is inside of
+// (graph, node 17, attribute 'axes'), which every error names; the trail is not unwound by an
+// exception, so the handler can print it.
+#include <protozero/exception.hpp>
+
+#include "import/onnx/proto.h"
+#include "import/onnx/wire.h"
+
+namespace tenon::onnx {
+namespace {
+
+class ModelReader {
+ public:
+  ModelReader(std::span<const std::byte> bytes, const std::string& file)
+      : bytes_(bytes), file_(file) {}
+
+  ModelProto read();
+
+ private:
+  void read_model(WireReader message);
+  void read_opset(WireReader message);
+  void read_graph(WireReader message);
+  NodeProto read_node(WireReader message);
+  AttributeProto read_attribute(WireReader message);
+  TensorProto read_tensor(std::string_view bytes);
+  void read_external(WireReader message, TensorProto& tensor);
+  ValueInfoProto read_value_info(WireReader message);
+  void read_tensor_type(WireReader message, ValueInfoProto& info);
+  std::vector<DimensionProto> read_shape(WireReader message);
+
+  // Runs `read` with "`what` `index`" on the trail.
+  template <typename Read>
+  auto inside(const char* what, size_t index, Read read) {
+    trail_.push_back({what, index, {}});
+    auto result = read();
+    trail_.pop_back();
+    return result;
+  }
+  void call_it(std::string_view name) { trail_.back().name = name; }
+  static void limit(size_t count, size_t most, const char* what) {
+    if (count > most) throw user_error("more than {} {}", most, what);
+  }
+  std::string where() const;
+
+  struct Step {
+    const char* what;
+    size_t index;
+    std::string_view name;
+  };
+  std::span<const std::byte> bytes_;
+  const std::string& file_;
+  std::vector<Step> trail_;
+  ModelProto model_;
+  bool has_graph_ = false;
+  size_t attributes_ = 0, operands_ = 0;
+};
+
+std::string ModelReader::where() const {
+  std::string text = "model";
+  for (const Step& step : trail_) {
+    text += fmt::format(", {} {}", step.what, step.index);
+    if (!step.name.empty()) text += fmt::format(" '{}'", step.name.substr(0, 200));
+  }
+  return text;
+}
+
+ModelProto ModelReader::read() {
+  try {
+    read_model(
+        WireReader{{reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, Message::Model});
+  } catch (const protozero::end_of_buffer_exception&) {
+    throw user_error("[onnx] {}: the file ends or a length overruns while reading {}", file_,
+                     where());
+  } catch (const protozero::exception& problem) {
+    throw user_error("[onnx] {}: not an ONNX model: {} while reading {}", file_, problem.what(),
+                     where());
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("[onnx] {}: {}, while reading {}", file_, error.what(), where()));
+  }
+  if (!has_graph_) throw user_error("[onnx] {}: not an ONNX model: it has no graph", file_);
+  return std::move(model_);
+}
+
+void ModelReader::read_model(WireReader message) {
+  while (message.next()) {
+    switch (message.field()) {
+      case kModelIrVersion:
+        model_.ir_version = message.integer();
+        break;
+      case kModelGraph:
+        if (has_graph_) throw user_error("a second graph");
+        has_graph_ = true;
+        read_graph(message.message(Message::Graph));
+        break;
+      case kModelOpsetImport:
+        read_opset(message.message(Message::Opset));
+        break;
+    }
+  }
+}
+
+void ModelReader::read_opset(WireReader message) {
+  auto& [domain, version] = model_.opsets.emplace_back();
+  limit(model_.opsets.size(), 1000, "opset imports");
+  while (message.next()) {
+    if (message.field() == kOpsetDomain) domain = message.text();
+    if (message.field() == kOpsetVersion) version = message.integer();
+  }
+}
+
+void ModelReader::read_graph(WireReader message) {
+  ModelProto& m = model_;
+  while (message.next()) {
+    switch (message.field()) {
+      case kGraphNode:
+        limit(m.nodes.size() + 1, limits::kNodes, "nodes");
+        m.nodes.push_back(inside("node", m.nodes.size(),
+                                 [&] { return read_node(message.message(Message::Node)); }));
+        break;
+      case kGraphInitializer:
+        limit(m.initializers.size() + 1, limits::kTensors, "initializers");
+        m.initializers.push_back(inside("initializer", m.initializers.size(),
+                                        [&] { return read_tensor(message.bytes()); }));
+        break;
+      case kGraphInput:
+      case kGraphOutput: {
+        bool input = message.field() == kGraphInput;
+        auto& list = input ? m.inputs : m.outputs;
+        limit(list.size() + 1, limits::kValueInfos, "graph inputs or outputs");
+        list.push_back(inside(input ? "graph input" : "graph output", list.size(), [&] {
+          return read_value_info(message.message(Message::ValueInfo));
+        }));
+        break;
+      }
+      case kGraphSparseInitializer:
+        throw unsupported_error("sparse initializers are not supported");
+    }
+  }
+}
+
+NodeProto ModelReader::read_node(WireReader message) {
+  NodeProto node;
+  while (message.next()) {
+    switch (message.field()) {
+      case kNodeInput:
+        limit(++operands_, limits::kOperands, "node inputs and outputs");
+        node.inputs.push_back(message.text());
+        break;
+      case kNodeOutput:
+        limit(++operands_, limits::kOperands, "node inputs and outputs");
+        node.outputs.push_back(message.text());
+        break;
+      case kNodeName:
+        call_it(node.name = message.text());
+        break;
+      case kNodeOpType:
+        node.op_type = message.text();
+        break;
+      case kNodeAttribute:
+        limit(++attributes_, limits::kAttributes, "attributes");
+        node.attributes.push_back(inside("attribute", node.attributes.size(), [&] {
+          return read_attribute(message.message(Message::Attribute));
+        }));
+        break;
+      case kNodeDomain:
+        node.domain = message.text();
+        break;
+    }
+  }
+  return node;
+}
+
+AttributeKind kind_of(int64_t number) {
+  bool known = number >= 0 && number <= static_cast<int64_t>(AttributeKind::Strings);
+  return known ? static_cast<AttributeKind>(number) : AttributeKind::Other;
+}
+
+AttributeProto ModelReader::read_attribute(WireReader message) {
+  AttributeProto a;
+  AttributeKind seen = AttributeKind::Undefined;  // models before IR version 2 leave out the type
+  while (message.next()) {
+    switch (message.field()) {
+      case kAttributeName:
+        call_it(a.name = message.text());
+        break;
+      case kAttributeF:
+        a.f = message.number();
+        seen = AttributeKind::Float;
+        break;
+      case kAttributeI:
+        a.i = message.integer();
+        seen = AttributeKind::Int;
+        break;
+      case kAttributeS:
+        a.s = message.bytes();
+        seen = AttributeKind::String;
+        break;
+      case kAttributeT:
+        a.t = read_tensor(message.bytes());
+        seen = AttributeKind::Tensor;
+        break;
+      case kAttributeFloats:
+        message.floats(a.floats);
+        seen = AttributeKind::Floats;
+        break;
+      case kAttributeInts:
+        message.integers(a.ints);
+        seen = AttributeKind::Ints;
+        break;
+      case kAttributeStrings:
+        limit(++attributes_, limits::kAttributes, "attributes");
+        a.strings.push_back(message.bytes());
+        seen = AttributeKind::Strings;
+        break;
+      case kAttributeType:
+        a.kind = kind_of(message.integer());
+        break;
+      case kAttributeRefName:
+        throw unsupported_error("an attribute that refers to a function's attribute");
+    }
+  }
+  if (a.kind == AttributeKind::Undefined) a.kind = seen;
+  return a;
+}
+
+TensorProto ModelReader::read_tensor(std::string_view bytes) {
+  TensorProto tensor;
+  tensor.message = bytes;
+  WireReader message{{bytes.data(), bytes.size()}, Message::Tensor};
+  while (message.next()) {
+    switch (message.field()) {
+      case kTensorDims:
+        message.integers(tensor.dims);
+        limit(tensor.dims.size(), limits::kRank, "dims of a tensor");
+        break;
+      case kTensorDataType:
+        tensor.data_type = message.integer();
+        break;
+      case kTensorName:
+        call_it(tensor.name = message.text());
+        break;
+      case kTensorRawData:
+        tensor.raw = message.bytes();
+        break;
+      case kTensorFloatData:
+      case kTensorInt32Data:
+      case kTensorInt64Data:
+      case kTensorDoubleData:
+      case kTensorUint64Data:
+        tensor.has_typed_data = true;
+        message.skip();
+        break;
+      case kTensorStringData:
+        tensor.has_strings = true;
+        message.skip();
+        break;
+      case kTensorSegment:
+        tensor.has_segment = true;
+        message.skip();
+        break;
+      case kTensorExternalData:
+        limit(tensor.external.size() + 1, 16, "external data entries");
+        read_external(message.message(Message::Entry), tensor);
+        break;
+      case kTensorDataLocation:
+        tensor.is_external = message.integer() == 1;
+        break;
+    }
+  }
+  return tensor;
+}
+
+void ModelReader::read_external(WireReader message, TensorProto& tensor) {
+  auto& [key, value] = tensor.external.emplace_back();
+  while (message.next()) {
+    if (message.field() == kEntryKey) key = message.text();
+    if (message.field() == kEntryValue) value = message.text();
+  }
+}
+
+ValueInfoProto ModelReader::read_value_info(WireReader message) {
+  ValueInfoProto info;
+  while (message.next()) {
+    if (message.field() == kValueInfoName) call_it(info.name = message.text());
+    if (message.field() != kValueInfoType) continue;
+    WireReader type = message.message(Message::Type);
+    while (type.next()) read_tensor_type(type.message(Message::TensorType), info);
+  }
+  return info;
+}
+
+void ModelReader::read_tensor_type(WireReader message, ValueInfoProto& info) {
+  info.is_tensor = true;
+  while (message.next()) {
+    if (message.field() == kTensorTypeElemType) info.elem_type = message.integer();
+    if (message.field() == kTensorTypeShape) {
+      info.dims = read_shape(message.message(Message::TensorShape));
+    }
+  }
+}
+
+std::vector<DimensionProto> ModelReader::read_shape(WireReader message) {
+  std::vector<DimensionProto> dims;
+  while (message.next()) {
+    limit(dims.size() + 1, limits::kRank, "dims of a tensor");
+    DimensionProto& dim = dims.emplace_back();
+    WireReader dimension = message.message(Message::Dimension);
+    while (dimension.next()) {
+      if (dimension.field() == kDimensionValue) dim.value = dimension.integer();
+      if (dimension.field() == kDimensionParam) dim.param = dimension.text();
+    }
+  }
+  return dims;
+}
+
+}  // namespace
+
+ModelProto read_model(std::span<const std::byte> bytes, const std::string& file) {
+  return ModelReader(bytes, file).read();
+}
+
+}  // namespace tenon::onnx

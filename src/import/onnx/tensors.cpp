@@ -1,0 +1,127 @@
+// Loads tensors. Sizes are computed with overflow checks before anything is allocated or touched,
+// so that a hostile shape costs nothing; external data must lie inside the model's own folder.
+#include "import/onnx/tensors.h"
+
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "import/onnx/wire.h"
+
+namespace tenon::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string label(const TensorProto& tensor) {
+  return tensor.name.empty() ? std::string("unnamed tensor")
+                             : fmt::format("tensor '{}'", tensor.name);
+}
+
+// Bytes that `dims` elements of `dtype` take.
+int64_t byte_size(const TensorProto& tensor, DType dtype) {
+  int64_t bytes = size_of(dtype);
+  bool empty = false;
+  for (int64_t dim : tensor.dims) {
+    if (dim < 0) throw user_error("{} has the negative dim {}", label(tensor), dim);
+    empty |= dim == 0;
+  }
+  if (empty) return 0;
+  for (int64_t dim : tensor.dims) {
+    if (__builtin_mul_overflow(bytes, dim, &bytes)) {
+      throw user_error("{} is too large: dims [{}] of {} overflow 64 bits", label(tensor),
+                       fmt::join(tensor.dims, ", "), to_string(dtype));
+    }
+  }
+  return bytes;
+}
+
+void check_size(const TensorProto& tensor, DType dtype, int64_t wanted, size_t found) {
+  if (static_cast<uint64_t>(wanted) == found) return;
+  throw user_error("{} of type {}[{}] needs {} bytes but the file has {}", label(tensor),
+                   to_string(dtype), fmt::join(tensor.dims, ", "), wanted, found);
+}
+
+int64_t parse_number(std::string_view text, std::string_view key, const TensorProto& tensor) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw user_error("{}: external data has the bad {} '{}'", label(tensor), key, text);
+  }
+  return value;
+}
+
+// `location` below `folder`, links resolved; anything outside is refused.
+fs::path inside(const fs::path& folder, std::string_view location, const TensorProto& tensor) {
+  std::error_code error;
+  fs::path root = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
+  fs::path file = error ? fs::path() : fs::weakly_canonical(root / fs::path(location), error);
+  fs::path relative = error ? fs::path() : file.lexically_relative(root);
+  bool escapes = relative.empty() || *relative.begin() == ".." ||
+                 fs::path(location).is_absolute() || location.find('\0') != location.npos;
+  if (escapes) {
+    throw user_error("{}: external data at '{}' is outside the model's folder", label(tensor),
+                     location);
+  }
+  return file;
+}
+
+}  // namespace
+
+DType dtype_of(int64_t number, std::string_view what) {
+  std::optional<DType> dtype;
+  if (number > 0 && number < 1000) dtype = dtype_from_onnx(static_cast<int>(number));
+  if (!dtype) throw unsupported_error("{} has ONNX element type {}, not supported", what, number);
+  return *dtype;
+}
+
+LoadedTensor TensorLoader::load(const TensorProto& tensor) {
+  if (tensor.has_strings) throw unsupported_error("{} holds strings", label(tensor));
+  if (tensor.has_segment) throw unsupported_error("{} is stored in segments", label(tensor));
+  DType dtype = dtype_of(tensor.data_type, label(tensor));
+  int64_t size = byte_size(tensor, dtype);
+  graph::Data data;
+  if (tensor.is_external) {
+    data = external(tensor);
+  } else if (tensor.raw) {
+    if (tensor.has_typed_data) {
+      throw user_error("{} has both raw_data and typed data", label(tensor));
+    }
+    data = {std::as_bytes(std::span(tensor.raw->data(), tensor.raw->size())), owner_};
+  } else {
+    auto decoded =
+        std::make_shared<std::vector<std::byte>>(decode_typed_data(tensor, label(tensor)));
+    data = {*decoded, decoded};
+  }
+  check_size(tensor, dtype, size, data.bytes.size());
+  std::vector<Dim> dims(tensor.dims.begin(), tensor.dims.end());
+  return {{Shape(std::move(dims)), dtype}, std::move(data)};
+}
+
+graph::Data TensorLoader::external(const TensorProto& tensor) {
+  std::string_view location;
+  int64_t offset = 0, length = -1;
+  for (auto [key, value] : tensor.external) {
+    if (key == "location") location = value;
+    if (key == "offset") offset = parse_number(value, key, tensor);
+    if (key == "length") length = parse_number(value, key, tensor);
+  }
+  if (location.empty()) throw user_error("{}: external data has no location", label(tensor));
+  if (!folder_) {
+    throw unsupported_error("{} has external data at '{}', but the model comes from memory",
+                            label(tensor), location);
+  }
+  fs::path path = inside(*folder_, location, tensor);
+  auto found = mapped_.find(path);
+  if (found == mapped_.end()) found = mapped_.emplace(path, map_file(path)).first;
+  const graph::Data& file = found->second;
+  auto size = static_cast<int64_t>(file.bytes.size());
+  if (length < 0) length = size - offset;
+  if (offset > size || length < 0 || length > size - offset) {
+    throw user_error("{}: external data at '{}' ends at byte {} before offset {} + length {}",
+                     label(tensor), location, size, offset, length);
+  }
+  return {file.bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(length)), file.owner};
+}
+
+}  // namespace tenon::onnx

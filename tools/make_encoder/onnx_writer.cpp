@@ -1,0 +1,161 @@
+// Encodes the messages with protozero. Field numbers are those of onnx.proto, written out here a
+// second time on purpose: the importer's table is tested against these.
+#include "tools/make_encoder/onnx_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <protozero/pbf_writer.hpp>
+#include <stdexcept>
+
+namespace tenon::make_encoder {
+
+using protozero::pbf_writer;
+
+void OnnxWriter::value_info(uint32_t field, const std::string& name, int type,
+                            const std::vector<Dimension>& dims) {
+  pbf_writer graph(graph_);
+  pbf_writer info(graph, field);
+  info.add_string(1, name);
+  pbf_writer type_message(info, 2);
+  pbf_writer tensor(type_message, 1);
+  tensor.add_int32(1, type);
+  pbf_writer shape(tensor, 2);
+  for (const Dimension& dim : dims) {
+    pbf_writer dimension(shape, 1);
+    if (const auto* value = std::get_if<int64_t>(&dim)) dimension.add_int64(1, *value);
+    if (const auto* param = std::get_if<std::string>(&dim)) dimension.add_string(2, *param);
+  }
+}
+
+void OnnxWriter::input(const std::string& name, int type, const std::vector<Dimension>& dims) {
+  value_info(11, name, type, dims);
+}
+
+void OnnxWriter::output(const std::string& name, int type, const std::vector<Dimension>& dims) {
+  value_info(12, name, type, dims);
+}
+
+namespace {
+
+void add_attribute(pbf_writer& node, const Attribute& attribute) {
+  enum Type { Float = 1, Int = 2, String = 3, Ints = 7 };
+  pbf_writer a(node, 5);
+  a.add_string(1, attribute.name);
+  if (const auto* f = std::get_if<float>(&attribute.value)) {
+    a.add_float(2, *f);
+    a.add_int32(20, Float);
+  } else if (const auto* i = std::get_if<int64_t>(&attribute.value)) {
+    a.add_int64(3, *i);
+    a.add_int32(20, Int);
+  } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
+    a.add_string(4, *s);
+    a.add_int32(20, String);
+  } else {
+    for (int64_t i : std::get<std::vector<int64_t>>(attribute.value)) a.add_int64(8, i);
+    a.add_int32(20, Ints);
+  }
+}
+
+}  // namespace
+
+void OnnxWriter::raw_node(const std::string& name, const std::string& op,
+                          const std::vector<std::string>& inputs,
+                          const std::vector<std::string>& outputs,
+                          const std::vector<Attribute>& attributes, const std::string& domain) {
+  pbf_writer graph(graph_);
+  pbf_writer node(graph, 1);
+  for (const std::string& input : inputs) node.add_string(1, input);
+  for (const std::string& output : outputs) node.add_string(2, output);
+  if (!name.empty()) node.add_string(3, name);
+  node.add_string(4, op);
+  for (const Attribute& attribute : attributes) add_attribute(node, attribute);
+  if (!domain.empty()) node.add_string(7, domain);
+}
+
+std::string OnnxWriter::node(const std::string& op, const std::vector<std::string>& inputs,
+                             const std::vector<Attribute>& attributes, const std::string& domain) {
+  std::string name = op + "_" + std::to_string(++count_);
+  raw_node(name, op, inputs, {name}, attributes, domain);
+  return name;
+}
+
+std::vector<std::string> OnnxWriter::nodes(const std::string& op,
+                                           const std::vector<std::string>& inputs, int outputs,
+                                           const std::vector<Attribute>& attributes,
+                                           const std::string& domain) {
+  const std::string name = op + "_" + std::to_string(++count_);
+  std::vector<std::string> results;
+  for (int i = 0; i < outputs; ++i) results.push_back(name + "_o" + std::to_string(i));
+  raw_node(name, op, inputs, results, attributes, domain);
+  return results;
+}
+
+std::string OnnxWriter::tensor(const std::string& name, int type, const std::vector<int64_t>& dims,
+                               std::string_view raw) {
+  if (!initializers_.insert(name).second) return name;
+  pbf_writer graph(graph_);
+  pbf_writer tensor(graph, 5);
+  tensor.add_packed_int64(1, dims.begin(), dims.end());
+  tensor.add_int32(2, type);
+  tensor.add_string(8, name);
+  tensor.add_bytes(9, raw.data(), raw.size());
+  return name;
+}
+
+std::string OnnxWriter::floats(const std::string& name, const std::vector<int64_t>& dims,
+                               std::span<const float> values) {
+  return tensor(name, kFloat, dims,
+                {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
+std::string OnnxWriter::int64s(const std::string& name, const std::vector<int64_t>& dims,
+                               const std::vector<int64_t>& values) {
+  return tensor(name, kInt64, dims,
+                {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t)});
+}
+
+std::string OnnxWriter::finish() const {
+  std::string bytes;
+  bytes.reserve(graph_.size() + 4096);
+  pbf_writer model(bytes);
+  model.add_int64(1, 8);  // IR version
+  model.add_string(2, "tenon make_encoder");
+  for (const auto& [domain, version] : opsets_) {
+    pbf_writer opset(model, 8);
+    if (!domain.empty()) opset.add_string(1, domain);
+    opset.add_int64(2, version);
+  }
+  std::string name;
+  pbf_writer(name).add_string(2, "encoder");
+  model.add_bytes_vectored(7, graph_, name);
+  return bytes;
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+  const auto fail = [&](const char* what) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    throw std::runtime_error(std::string(what) + " " + path + ": " + reason);
+  };
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) fail("cannot create");
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      ::close(fd);
+      fail("cannot write");
+    }
+    done += static_cast<size_t>(written);
+  }
+  if (::close(fd) != 0) fail("cannot write");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename to");
+}
+
+}  // namespace tenon::make_encoder
