@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/error.h"
@@ -23,10 +24,32 @@ namespace tenon {
 
 enum class DType : uint8_t;
 template <typename T>
-DType dtype_of();  // float, double, int8_t ... uint64_t, bool
+DType dtype_of() = delete;  // float, double, the integers of 8 to 64 bits, bool
+template <>
+DType dtype_of<float>();
+template <>
+DType dtype_of<double>();
+template <>
+DType dtype_of<int8_t>();
+template <>
+DType dtype_of<int16_t>();
+template <>
+DType dtype_of<int32_t>();
+template <>
+DType dtype_of<int64_t>();
+template <>
+DType dtype_of<uint8_t>();
+template <>
+DType dtype_of<uint16_t>();
+template <>
+DType dtype_of<uint32_t>();
+template <>
+DType dtype_of<uint64_t>();
+template <>
+DType dtype_of<bool>();
 
-// Memory of the caller's. `capacity`, where given, has an extent per axis of how much memory the axis takes (at least
-// shape); absent, the memory is dense.
+// Memory of the caller's. `capacity`, where given, has an extent per axis of how much memory the
+// axis takes (at least shape); absent, the memory is dense.
 struct TensorView {
   const void* data = nullptr;
   DType dtype{};
@@ -70,9 +93,11 @@ using NamedInputs = std::map<std::string, TensorView>;
 using NamedOutputs = std::map<std::string, MutableTensorView>;
 
 struct CompileOptions {
-  int threads = 0;         // 0: as many as this process may use
-  std::string cpu;         // "avx2" or "avx512" caps the instruction set; empty: what the machine has (and TENON_CPU)
-  std::map<std::string, std::pair<int64_t, int64_t>> dim_bounds;  // narrows symbols of the model: {"seq", {1, 512}}
+  int threads = 0;  // 0: as many as this process may use
+  std::string cpu;  // "avx2" or "avx512" caps the instruction set; empty: what the machine has (and
+                    // TENON_CPU)
+  std::map<std::string, std::pair<int64_t, int64_t>>
+      dim_bounds;  // narrows symbols of the model: {"seq", {1, 512}}
 };
 
 struct CompileStats {
@@ -89,6 +114,12 @@ struct TensorInfo {
   std::vector<std::string> shape;  // "batch", "seq", "384"
 };
 
+// A symbol of the inputs' shapes and the extents it may take.
+struct DimInfo {
+  std::string name;
+  int64_t least = 1, most = 1;
+};
+
 // One compiled model. One thread at a time may run it; a concurrent run is an Error.
 class CompiledGraph {
  public:
@@ -96,17 +127,20 @@ class CompiledGraph {
   CompiledGraph(CompiledGraph&&) noexcept;
   CompiledGraph& operator=(CompiledGraph&&) noexcept;
 
-  // Extents come from the shapes of the inputs. Unknown or missing names, wrong dtypes or sizes, extents outside their
-  // bounds: an Error before anything runs.
+  // Extents come from the shapes of the inputs. Unknown or missing names, wrong dtypes or sizes,
+  // extents outside their bounds: an Error before anything runs.
   std::vector<OwnedTensor> run(const NamedInputs& inputs);
   // Writes into the caller's memory. Allocates nothing after the first run of a shape.
   void run_into(const NamedInputs& inputs, const NamedOutputs& outputs);
 
-  void set_threads(int threads);
+  void set_threads(int threads);  // at most as many as this process may use
+  // Copies the value; holds from the next run on.
   void set_param(const std::string& name, const TensorView& value);
 
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
+  std::vector<DimInfo> dims() const;
+  int threads() const;
   const CompileStats& stats() const;
   // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run.
   double flops_of_last_run() const;
@@ -124,7 +158,9 @@ class Session {
   Session() = default;
   explicit Session(CompileOptions defaults) : defaults_(std::move(defaults)) {}
 
-  CompiledGraph compile_onnx(const std::string& path) const { return compile_onnx(path, defaults_); }
+  CompiledGraph compile_onnx(const std::string& path) const {
+    return compile_onnx(path, defaults_);
+  }
   CompiledGraph compile_onnx(const std::string& path, const CompileOptions& options) const;
 
  private:

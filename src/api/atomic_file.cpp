@@ -1,0 +1,43 @@
+// See atomic_file.h.
+#include "api/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tenon {
+namespace {
+
+bool write_all(int file, std::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written = ::write(file, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    contents.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, std::string_view contents) {
+  std::string temporary = path + ".XXXXXX";
+  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) throw user_error("{}: cannot be written: {}", path, std::strerror(errno));
+  fchmod(file, 0644);
+  const bool written = write_all(file, contents) && fsync(file) == 0;
+  const bool closed = close(file) == 0;
+  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    unlink(temporary.c_str());
+    throw user_error("{}: cannot be written: {}", path, std::strerror(reason));
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,173 @@
+// CompiledGraph: names to slots, views to the runtime's views, its errors to exceptions. Everything
+// else is the executor's. One thread at a time: an atomic flag turns a concurrent call into an
+// error instead of a race.
+#include <fmt/ranges.h>
+
+#include "api/impl.h"
+#include "base/error.h"
+
+namespace tenon {
+namespace {
+
+using runtime::IoView;
+
+// Held while a call uses the executor.
+class Exclusive {
+ public:
+  explicit Exclusive(std::atomic<bool>& busy) : busy_(busy) {
+    if (busy_.exchange(true, std::memory_order_acquire)) {
+      throw user_error(
+          "[run] this CompiledGraph is in use by another thread: one thread at a time may use it");
+    }
+  }
+  ~Exclusive() { busy_.store(false, std::memory_order_release); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
+template <typename Slots>
+std::string names(const Slots& slots) {
+  std::vector<std::string> list;
+  for (const auto& slot : slots) list.push_back("\"" + slot.name + "\"");
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+template <typename View>
+[[noreturn]] void report_names(const char* role, const std::vector<program::IoSlot>& slots,
+                               const std::map<std::string, View>& given) {
+  for (const auto& [name, view] : given) {
+    const auto known = [&](const program::IoSlot& slot) { return slot.name == name; };
+    if (std::none_of(slots.begin(), slots.end(), known)) {
+      throw user_error("unknown {} \"{}\"; the model's {}s are {}", role, name, role, names(slots));
+    }
+  }
+  for (const program::IoSlot& slot : slots) {
+    if (!given.contains(slot.name)) {
+      throw user_error("missing {} \"{}\" {}; the model's {}s are {}", role, slot.name,
+                       slot.type.to_string(), role, names(slots));
+    }
+  }
+  throw internal_error("[run] {} names do not match", role);
+}
+
+// The views in the order of the slots. Allocates nothing.
+template <typename View>
+void collect(const char* role, const std::vector<program::IoSlot>& slots,
+             const std::map<std::string, View>& given, std::vector<IoView>& views) {
+  bool complete = given.size() == slots.size();
+  for (size_t i = 0; complete && i < slots.size(); ++i) {
+    const auto found = given.find(slots[i].name);
+    complete = found != given.end();
+    if (!complete) break;
+    const View& view = found->second;
+    views[i] = {const_cast<void*>(static_cast<const void*>(view.data)), view.dtype, view.shape,
+                view.capacity};
+  }
+  if (!complete) report_names(role, slots, given);
+}
+
+std::vector<TensorInfo> describe(const std::vector<program::IoSlot>& slots) {
+  std::vector<TensorInfo> infos;
+  for (const program::IoSlot& slot : slots) {
+    TensorInfo& info = infos.emplace_back(TensorInfo{slot.name, slot.type.dtype, {}});
+    for (const Dim& dim : slot.type.shape) info.shape.push_back(dim.to_string());
+  }
+  return infos;
+}
+
+OwnedTensor allocate(const program::IoSlot& slot, std::span<const int64_t> extents) {
+  OwnedTensor tensor{slot.name, slot.type.dtype, {extents.begin(), extents.end()}, {}};
+  size_t bytes = static_cast<size_t>(size_of(slot.type.dtype));
+  for (const int64_t extent : extents) bytes *= static_cast<size_t>(extent);
+  tensor.bytes.resize(bytes);
+  return tensor;
+}
+
+}  // namespace
+
+CompiledGraph::CompiledGraph(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CompiledGraph::~CompiledGraph() = default;
+CompiledGraph::CompiledGraph(CompiledGraph&&) noexcept = default;
+CompiledGraph& CompiledGraph::operator=(CompiledGraph&&) noexcept = default;
+
+std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs) {
+  Impl& impl = *impl_;
+  const Exclusive exclusive(impl.busy);
+  collect("input", impl.program->inputs, inputs, impl.inputs);
+  impl.executor->bind(impl.inputs).throw_if_error();
+  std::vector<OwnedTensor> results;
+  for (size_t i = 0; i < impl.outputs.size(); ++i) {
+    results.push_back(
+        allocate(impl.program->outputs[i], impl.executor->output_extents(static_cast<int>(i))));
+  }
+  for (size_t i = 0; i < impl.outputs.size(); ++i) {
+    impl.outputs[i] = {results[i].bytes.data(), results[i].dtype, results[i].shape, {}};
+  }
+  impl.executor->execute(impl.outputs).throw_if_error();
+  return results;
+}
+
+void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs) {
+  Impl& impl = *impl_;
+  const Exclusive exclusive(impl.busy);
+  collect("input", impl.program->inputs, inputs, impl.inputs);
+  collect("output", impl.program->outputs, outputs, impl.outputs);
+  impl.executor->bind(impl.inputs).throw_if_error();
+  impl.executor->execute(impl.outputs).throw_if_error();
+}
+
+void CompiledGraph::set_threads(int threads) {
+  const Exclusive exclusive(impl_->busy);
+  if (threads < 1) throw user_error("[set_threads] {} threads: at least 1 is needed", threads);
+  impl_->executor->set_threads(threads);
+}
+
+void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
+  const Exclusive exclusive(impl_->busy);
+  if (!value.capacity.empty() && value.capacity != value.shape) {
+    throw user_error("[set_param] \"{}\": the value must be dense", name);
+  }
+  impl_->executor->set_param(name, value.dtype, value.shape, value.data).throw_if_error();
+}
+
+std::vector<TensorInfo> CompiledGraph::inputs() const { return describe(impl_->program->inputs); }
+std::vector<TensorInfo> CompiledGraph::outputs() const { return describe(impl_->program->outputs); }
+
+std::vector<DimInfo> CompiledGraph::dims() const {
+  std::vector<DimInfo> infos;
+  for (const Symbol& symbol : impl_->program->symbols) {
+    infos.push_back({symbol.name(), symbol.bounds().lo, symbol.bounds().hi});
+  }
+  return infos;
+}
+
+int CompiledGraph::threads() const { return impl_->executor->threads(); }
+const CompileStats& CompiledGraph::stats() const { return impl_->stats; }
+double CompiledGraph::flops_of_last_run() const {
+  return static_cast<double>(impl_->executor->flops());
+}
+int64_t CompiledGraph::arena_bytes() const { return impl_->executor->arena_bytes(); }
+
+void OwnedTensor::check_dtype(DType wanted) const {
+  if (wanted != dtype)
+    throw user_error("\"{}\" is {}, not {}", name, to_string(dtype), to_string(wanted));
+}
+
+// clang-format off
+template <> DType dtype_of<float>() { return DType::F32; }
+template <> DType dtype_of<double>() { return DType::F64; }
+template <> DType dtype_of<int8_t>() { return DType::I8; }
+template <> DType dtype_of<int16_t>() { return DType::I16; }
+template <> DType dtype_of<int32_t>() { return DType::I32; }
+template <> DType dtype_of<int64_t>() { return DType::I64; }
+template <> DType dtype_of<uint8_t>() { return DType::U8; }
+template <> DType dtype_of<uint16_t>() { return DType::U16; }
+template <> DType dtype_of<uint32_t>() { return DType::U32; }
+template <> DType dtype_of<uint64_t>() { return DType::U64; }
+template <> DType dtype_of<bool>() { return DType::Bool; }
+// clang-format on
+
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// What a CompiledGraph holds; shared by the files of this folder.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "program/program.h"
+#include "runtime/executor.h"
+#include "tenon/tenon.h"
+
+namespace tenon {
+
+struct CompiledGraph::Impl {
+  std::shared_ptr<const program::Program> program;
+  std::unique_ptr<runtime::Executor> executor;
+  CompileStats stats;
+  std::vector<runtime::IoView> inputs, outputs;  // of the present run, in the program's order
+  std::atomic<bool> busy = false;
+};
+
+}  // namespace tenon

@@ -1,0 +1,30 @@
+// NumPy's .npy files: how tensors go into and out of the command line and the tests. Versions 1 to
+// 3, C order, little-endian. A header is input from outside: its length, its keys and its shape are
+// checked before they are used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "types/dtype.h"
+
+namespace tenon::npy {
+
+struct Array {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+// User errors name the file and what is wrong with it.
+Array read(const std::string& path);
+Array parse(std::vector<std::byte> file, const std::string& name);
+
+// Writes to a temporary file beside `path` and renames it: a reader sees the old file or the new
+// one. bf16 has no NumPy type and is written as f32.
+void write(const std::string& path, DType dtype, const std::vector<int64_t>& shape,
+           const void* data);
+
+}  // namespace tenon::npy

@@ -1,0 +1,75 @@
+// Runs a Program: maps its code, holds its weights, binds its symbols to the inputs' extents, and
+// walks its steps. Not for several threads at once. Returns errors and throws nothing.
+//
+//   bind(inputs)              symbols get values; outputs' extents are known from here on
+//   execute(outputs)          the prologue if parameters changed, then every step
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "program/program.h"
+#include "runtime/cpu/executable_code.h"
+#include "runtime/io_view.h"
+#include "runtime/memory_block.h"
+#include "runtime/param_store.h"
+#include "runtime/shape_binder.h"
+#include "runtime/step_list.h"
+
+namespace tenon::runtime {
+
+class Executor {
+ public:
+  // Verifies the program and maps its code.
+  static Result<std::unique_ptr<Executor>> load(std::shared_ptr<const program::Program> program,
+                                                ThreadPool& pool);
+  // With functions of this process instead of mapped code, one per Program::code.
+  static Result<std::unique_ptr<Executor>> with_functions(
+      std::shared_ptr<const program::Program> program, ThreadPool& pool,
+      std::vector<program::KernelFunction> functions);
+
+  Status set_param(std::string_view name, DType dtype, std::span<const int64_t> shape,
+                   const void* data) {
+    return params_.set(name, dtype, shape, data);
+  }
+  void set_threads(int threads);  // at least 1; more than the pool has count as all of it
+
+  Status bind(std::span<const IoView> inputs);
+  std::span<const int64_t> output_extents(int output) const {
+    return binder_.output_extents(output);
+  }
+  // Allocates nothing after the first run of a shape.
+  Status execute(std::span<const IoView> outputs);
+
+  const program::Program& program() const { return *program_; }
+  const ParamStore& params() const { return params_; }
+  int threads() const { return threads_; }
+  int64_t flops() const { return steps_.flops(); }              // of the last run
+  int64_t arena_bytes() const { return steps_.arena_bytes(); }  // of the last run
+
+ private:
+  Executor(std::shared_ptr<const program::Program> program, ThreadPool& pool, ShapeBinder binder,
+           ParamStore params, StepList prologue, StepList steps);
+  Status prepare_params();
+  Status resolve();
+  Status reserve(const StepList& list);
+  void point_weights(StepList& list);
+
+  std::shared_ptr<const program::Program> program_;
+  ThreadPool* pool_;
+  std::vector<cpu::ExecutableCode> code_;
+  ShapeBinder binder_;
+  ParamStore params_;
+  StepList prologue_, steps_;
+  MemoryBlock arena_, scratch_;
+  std::vector<void*> inputs_;
+  int threads_ = 1;
+  uint64_t resolved_version_ = 0;  // of the binder's values; 0: none
+  uint64_t weights_version_ = 0;  // of the parameters that the packed buffers were made of; 0: none
+};
+
+}  // namespace tenon::runtime

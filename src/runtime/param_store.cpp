@@ -1,0 +1,92 @@
+// See param_store.h.
+#include "runtime/param_store.h"
+
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+#include "runtime/cpu/release_pages.h"
+
+namespace tenon::runtime {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+}  // namespace
+
+Result<ParamStore> ParamStore::make(const program::Program& program) {
+  ParamStore store(program);
+  for (const program::ParamSlot& slot : program.params) {
+    const Dim bytes = slot.type.bytes();
+    if (!bytes.is_const()) {
+      return unsupported_error("parameter \"{}\" has a symbolic shape: {}", slot.name,
+                               slot.type.to_string());
+    }
+    if (!slot.initial.empty() && static_cast<int64_t>(slot.initial.size()) != bytes.const_value()) {
+      return user_error("parameter \"{}\" is {} and needs {} bytes, but its data has {}", slot.name,
+                        slot.type.to_string(), bytes.const_value(), slot.initial.size());
+    }
+    Param& param = store.params_.emplace_back();
+    param.data = slot.initial.empty() ? nullptr : slot.initial.data();
+    param.bytes = bytes.const_value();
+    store.param_bytes_ += param.bytes;
+  }
+  for (const program::Step& step : program.steps) {
+    for (const program::BufferRef& ref : step.buffers) {
+      if (ref.kind == program::BufferKind::Param) store.params_[ref.index].prologue_only = false;
+    }
+  }
+  int64_t packed = 0;
+  for (const program::PackedSlot& slot : program.packed) {
+    store.packed_offsets_.push_back(packed);
+    packed += (slot.bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  if (Status status = store.packed_.reserve(packed, "packed weights"); !status.ok())
+    return status.error();
+  return store;
+}
+
+Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64_t> shape,
+                       const void* data) {
+  size_t index = 0;
+  while (index < params_.size() && program_->params[index].name != name) ++index;
+  if (index == params_.size()) return user_error("the model has no parameter \"{}\"", name);
+  const TensorType& type = program_->params[index].type;
+  bool same = dtype == type.dtype && static_cast<int>(shape.size()) == type.shape.rank();
+  for (size_t axis = 0; same && axis < shape.size(); ++axis) {
+    same = type.shape[static_cast<int>(axis)].is_const(shape[axis]);
+  }
+  if (!same) {
+    return user_error("parameter \"{}\" is {}, but the value is {}[{}]", name, type.to_string(),
+                      to_string(dtype), fmt::join(shape, ", "));
+  }
+  if (!data && params_[index].bytes > 0)
+    return user_error("parameter \"{}\": the value has no data", name);
+  Param& param = params_[index];
+  if (Status status = param.copy.reserve(param.bytes, "a parameter"); !status.ok()) return status;
+  if (param.bytes > 0) std::memcpy(param.copy.data(), data, static_cast<size_t>(param.bytes));
+  param.data = param.copy.data();
+  ++version_;
+  return {};
+}
+
+Status ParamStore::check_all_set() const {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (!params_[i].data && params_[i].bytes > 0) {
+      return user_error("parameter \"{}\" is not set: call set_param before the first run",
+                        program_->params[i].name);
+    }
+  }
+  return {};
+}
+
+void ParamStore::release_sources() {
+  std::vector<std::span<const std::byte>> unneeded;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (params_[i].prologue_only && !params_[i].copy.data())
+      unneeded.push_back(program_->params[i].initial);
+  }
+  if (!unneeded.empty()) cpu::release_file_pages(unneeded);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,231 @@
+// See shape_binder.h. Repeated shapes cost a comparison per axis; nothing here allocates unless it
+// reports an error.
+#include "runtime/shape_binder.h"
+
+#include <fmt/ranges.h>
+
+namespace tenon::runtime {
+namespace {
+
+std::string text(std::span<const int64_t> extents) {
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+}  // namespace
+
+int ShapeBinder::number(const Symbol& symbol) {
+  const auto [found, fresh] = variables_->emplace(symbol.name(), static_cast<int>(symbols_.size()));
+  if (fresh) symbols_.push_back(symbol);
+  return found->second;
+}
+
+ShapeBinder::Slot ShapeBinder::make_slot(const program::IoSlot& io) {
+  Slot slot{&io, {}};
+  for (int axis = 0; axis < io.type.shape.rank(); ++axis) {
+    const Dim& extent = io.type.shape[axis];
+    const Dim& capacity = io.capacity[static_cast<size_t>(axis)];
+    const auto extent_symbol = extent.as_symbol(), capacity_symbol = capacity.as_symbol();
+    const bool own_capacity = capacity_symbol && !(capacity == extent);
+    slot.axes.push_back({.extent = shapes_.add(extent),
+                         .variable = extent_symbol ? number(*extent_symbol) : -1,
+                         .capacity = own_capacity ? number(*capacity_symbol) : -1,
+                         .outermost = axis == 0});
+  }
+  return slot;
+}
+
+Result<ShapeBinder> ShapeBinder::make(const program::Program& program) {
+  ShapeBinder binder(program);
+  for (const Symbol& symbol : program.symbols) binder.number(symbol);
+  for (const auto* slots : {&program.inputs, &program.outputs}) {
+    for (const program::IoSlot& io : *slots) {
+      for (const auto* dims : {&io.type.shape.dims(), &io.capacity}) {
+        for (const Dim& dim : *dims) {
+          for (const Symbol& symbol : dim.symbols()) binder.number(symbol);
+        }
+      }
+    }
+  }
+  binder.shapes_ = DimTable(*binder.variables_);
+  for (const auto& io : program.inputs) binder.inputs_.push_back(binder.make_slot(io));
+  for (const auto& io : program.outputs) {
+    binder.outputs_.push_back(binder.make_slot(io));
+    binder.output_extents_.emplace_back(io.type.shape.dims().size());
+  }
+  for (const Constraint& constraint : program.constraints) {
+    binder.sides_.emplace_back(binder.shapes_.add(constraint.left),
+                               binder.shapes_.add(constraint.right));
+  }
+  binder.values_.assign(binder.symbols_.size(), 0);
+  binder.set_by_.assign(binder.symbols_.size(), nullptr);
+  if (Status status = binder.check_symbols(); !status.ok()) return status.error();
+  return binder;
+}
+
+// Every symbol must be the whole extent of some input axis, or a capacity: else no run could give
+// it a value.
+Status ShapeBinder::check_symbols() const {
+  std::vector<bool> bound(symbols_.size(), false);
+  for (const auto* slots : {&inputs_, &outputs_}) {
+    for (const Slot& slot : *slots) {
+      for (const Axis& axis : slot.axes) {
+        if (axis.variable >= 0 && slots == &inputs_) bound[axis.variable] = true;
+        if (axis.capacity >= 0) bound[axis.capacity] = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!bound[i])
+      return unsupported_error("extent {} is not an axis of any input", symbols_[i].name());
+  }
+  if (!shapes_.unknown_symbol().empty()) {
+    return internal_error("[program] symbol {} of a constraint is not a symbol of the program",
+                          shapes_.unknown_symbol());
+  }
+  return {};
+}
+
+void ShapeBinder::set(int variable, int64_t value) {
+  if (values_[variable] == value) return;
+  values_[variable] = value;
+  ++version_;
+}
+
+Status ShapeBinder::check_view(const char* role, const Slot& slot, const IoView& view) const {
+  const TensorType& type = slot.io->type;
+  if (view.dtype != type.dtype) {
+    return user_error("{} \"{}\" is {}, expected {}", role, slot.io->name, to_string(view.dtype),
+                      type.to_string());
+  }
+  if (view.shape.size() != slot.axes.size()) {
+    return user_error("{} \"{}\" has shape {} of rank {}, expected {}", role, slot.io->name,
+                      text(view.shape), view.shape.size(), type.to_string());
+  }
+  if (!view.data) return user_error("{} \"{}\" has no data (null pointer)", role, slot.io->name);
+  if (!view.capacity.empty() && view.capacity.size() != view.shape.size()) {
+    return user_error("{} \"{}\" has shape {} but capacity {}", role, slot.io->name,
+                      text(view.shape), text(view.capacity));
+  }
+  return {};
+}
+
+Status ShapeBinder::bind_extents(const Slot& slot, const IoView& view) {
+  for (size_t axis = 0; axis < slot.axes.size(); ++axis) {
+    const int variable = slot.axes[axis].variable;
+    if (variable < 0) continue;
+    const Symbol& symbol = symbols_[variable];
+    const int64_t extent = view.shape[axis];
+    if (const program::IoSlot* other = set_by_[variable]; other && values_[variable] != extent) {
+      return user_error("extent {} is {} in input \"{}\" but {} in input \"{}\"", symbol.name(),
+                        values_[variable], other->name, extent, slot.io->name);
+    }
+    if (const Bounds bounds = symbol.bounds(); !bounds.contains(extent)) {
+      return user_error("extent {} = {} of input \"{}\" is outside its bounds {}..{}",
+                        symbol.name(), extent, slot.io->name, bounds.lo, bounds.hi);
+    }
+    set(variable, extent);
+    set_by_[variable] = slot.io;
+  }
+  return {};
+}
+
+Status ShapeBinder::check_extents(const Slot& slot, const IoView& view) const {
+  for (size_t axis = 0; axis < slot.axes.size(); ++axis) {
+    if (shapes_[slot.axes[axis].extent] == view.shape[axis]) continue;
+    return user_error("input \"{}\" has shape {}, expected {}: axis {} is {}, not {}",
+                      slot.io->name, text(view.shape), slot.io->type.to_string(), axis,
+                      view.shape[axis], shapes_[slot.axes[axis].extent]);
+  }
+  return {};
+}
+
+Status ShapeBinder::bind_capacities(const char* role, const Slot& slot, const IoView& view) {
+  for (size_t i = 0; i < slot.axes.size(); ++i) {
+    const Axis& axis = slot.axes[i];
+    const int64_t extent = view.shape[i];
+    const int64_t capacity = view.capacity.empty() ? extent : view.capacity[i];
+    const bool fixed = axis.capacity < 0 && !axis.outermost;
+    if (capacity < extent || (fixed && capacity != extent)) {
+      return user_error("{} \"{}\": capacity {} of axis {} is {} its extent {}", role,
+                        slot.io->name, capacity, i, capacity < extent ? "below" : "not", extent);
+    }
+    if (axis.capacity < 0) continue;
+    if (const Bounds bounds = symbols_[axis.capacity].bounds(); !bounds.contains(capacity)) {
+      return user_error("{} \"{}\": capacity {} of axis {} is outside its bounds {}..{}", role,
+                        slot.io->name, capacity, i, bounds.lo, bounds.hi);
+    }
+    set(axis.capacity, capacity);
+  }
+  return {};
+}
+
+Status ShapeBinder::check_constraints() const {
+  for (size_t i = 0; i < sides_.size(); ++i) {
+    const Constraint& constraint = program_->constraints[i];
+    const int64_t left = shapes_[sides_[i].first], right = shapes_[sides_[i].second];
+    bool holds = left == right;
+    if (constraint.kind == Constraint::Kind::AtMost) holds = left <= right;
+    if (constraint.kind == Constraint::Kind::Broadcastable)
+      holds = holds || left == 1 || right == 1;
+    if (!holds) {
+      return user_error(
+          "the inputs' extents do not fit the model: {} is needed, but here the sides are {} and "
+          "{}",
+          constraint.to_string(), left, right);
+    }
+  }
+  return {};
+}
+
+Status ShapeBinder::bind_inputs(std::span<const IoView> inputs) {
+  if (inputs.size() != inputs_.size()) {
+    return user_error("{} inputs given, the model has {}", inputs.size(), inputs_.size());
+  }
+  std::fill(set_by_.begin(), set_by_.end(), nullptr);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (Status status = check_view("input", inputs_[i], inputs[i]); !status.ok()) return status;
+    if (Status status = bind_extents(inputs_[i], inputs[i]); !status.ok()) return status;
+  }
+  const bool known = checked_version_ == version_;
+  if (!known && !shapes_.evaluate(values_))
+    return user_error("the inputs' extents are too large to compute with");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (Status status = check_extents(inputs_[i], inputs[i]); !status.ok()) return status;
+    if (Status status = bind_capacities("input", inputs_[i], inputs[i]); !status.ok())
+      return status;
+  }
+  if (!known) {
+    if (Status status = check_constraints(); !status.ok()) return status;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      for (size_t axis = 0; axis < outputs_[i].axes.size(); ++axis) {
+        output_extents_[i][axis] = shapes_[outputs_[i].axes[axis].extent];
+      }
+    }
+  }
+  checked_version_ = version_;
+  return {};
+}
+
+std::span<const int64_t> ShapeBinder::output_extents(int output) const {
+  return output_extents_[static_cast<size_t>(output)];
+}
+
+Status ShapeBinder::bind_outputs(std::span<const IoView> outputs) {
+  if (outputs.size() != outputs_.size()) {
+    return user_error("{} outputs given, the model has {}", outputs.size(), outputs_.size());
+  }
+  const bool known = checked_version_ == version_;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (Status status = check_view("output", outputs_[i], outputs[i]); !status.ok()) return status;
+    if (!std::equal(outputs[i].shape.begin(), outputs[i].shape.end(), output_extents_[i].begin())) {
+      return user_error("output \"{}\" has shape {}, expected {}", outputs_[i].io->name,
+                        text(outputs[i].shape), text(output_extents_[i]));
+    }
+    if (Status status = bind_capacities("output", outputs_[i], outputs[i]); !status.ok())
+      return status;
+  }
+  if (known) checked_version_ = version_;  // capacities of outputs bear on no extent
+  return {};
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,110 @@
+// See step_list.h.
+#include "runtime/step_list.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "program/print.h"
+#include "runtime/thread_count.h"
+
+namespace tenon::runtime {
+Result<StepList> StepList::make(const program::Program& program,
+                                const std::vector<program::Step>& steps,
+                                std::span<const program::KernelFunction> functions,
+                                const Variables& variables) {
+  StepList list;
+  list.program_ = &program;
+  list.steps_ = &steps;
+  list.dims_ = DimTable(variables);
+  for (const Dim& offset : program.plan.slot_offsets)
+    list.slot_offsets_.push_back(list.dims_.add(offset));
+  list.arena_bytes_ = list.dims_.add(program.plan.bytes);
+  for (const program::Step& step : steps)
+    list.bind(step, functions[static_cast<size_t>(step.code)]);
+  list.dim_values_.resize(list.dim_positions_.size());
+  if (!list.dims_.unknown_symbol().empty()) {
+    return internal_error("[program] symbol {} of a step is not a symbol of any input",
+                          list.dims_.unknown_symbol());
+  }
+  return list;
+}
+
+void StepList::bind(const program::Step& step, program::KernelFunction function) {
+  bound_.push_back({.function = function,
+                    .pointers = static_cast<int>(pointers_.size()),
+                    .dims = static_cast<int>(dim_positions_.size())});
+  positions_.push_back({.grid = dims_.add(step.grid),
+                        .scratch = dims_.add(step.scratch_bytes),
+                        .flops = dims_.add(step.flops),
+                        .bytes = dims_.add(step.bytes)});
+  for (const Dim& dim : step.dims) dim_positions_.push_back(dims_.add(dim));
+  for (const program::BufferRef& ref : step.buffers) {
+    references_[static_cast<size_t>(ref.kind)].push_back(
+        {static_cast<int>(pointers_.size()), ref.index});
+    pointers_.push_back(nullptr);
+  }
+}
+
+Status StepList::resolve(std::span<const int64_t> variables, int threads) {
+  if (!dims_.evaluate(variables))
+    return user_error("the inputs' extents are too large to compute with");
+  for (size_t i = 0; i < dim_positions_.size(); ++i) dim_values_[i] = dims_[dim_positions_[i]];
+  scratch_bytes_ = 0;
+  flops_ = 0;
+  int workers = 1;
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    const Positions& at = positions_[i];
+    bound_[i].grid = dims_[at.grid];
+    bound_[i].threads = thread_count(dims_[at.flops], dims_[at.bytes], bound_[i].grid, threads);
+    workers = std::max(workers, bound_[i].threads);
+    scratch_bytes_ = std::max(scratch_bytes_, (dims_[at.scratch] + 63) / 64 * 64);
+    flops_ += dims_[at.flops];
+  }
+  if (static_cast<int>(faults_.size()) < workers) faults_.resize(static_cast<size_t>(workers));
+  return {};
+}
+
+void StepList::point_arena(std::byte* base) {
+  point(program::BufferKind::Arena, [&](int index) -> void* {
+    const int slot = program_->arena[static_cast<size_t>(index)].slot;
+    return base + dims_[slot_offsets_[static_cast<size_t>(slot)]];
+  });
+}
+
+void StepList::run_step(const Bound& step, ThreadPool& pool, std::byte* scratch) {
+  void* const* pointers = pointers_.data() + step.pointers;
+  const int64_t* dims = dim_values_.data() + step.dims;
+  if (step.threads == 1) {
+    step.function(pointers, dims, scratch, 0, step.grid, faults_[0].words.data());
+    return;
+  }
+  pool.parallel_for(step.grid, step.threads, [&](int64_t begin, int64_t end, int worker) {
+    step.function(pointers, dims, scratch + worker * scratch_bytes_, begin, end,
+                  faults_[worker].words.data());
+  });
+}
+
+Status StepList::run(ThreadPool& pool, std::byte* scratch) {
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    run_step(bound_[i], pool, scratch);
+    if (Status status = check_fault(i); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status StepList::check_fault(size_t step) {
+  for (int worker = 0; worker < bound_[step].threads; ++worker) {
+    auto& words = faults_[static_cast<size_t>(worker)].words;
+    if (words[0] == 0) continue;
+    const auto [position, index, extent] = std::tuple(words[0] - 1, words[1], words[2]);
+    for (Fault& fault : faults_) fault.words.fill(0);
+    const program::Step& source = (*steps_)[step];
+    const bool known = position >= 0 && position < static_cast<int64_t>(source.buffers.size());
+    return user_error("[{}] {}: index {} lies outside 0..{}{}", source.kind, source.origin, index,
+                      extent - 1,
+                      known ? " of " + program::describe(*program_, source.buffers[position]) : "");
+  }
+  return {};
+}
+
+}  // namespace tenon::runtime

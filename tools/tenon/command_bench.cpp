@@ -1,0 +1,112 @@
+// `tenon bench`: times a model at every combination of extents and threads, compiled once. With
+// --json one line per configuration on stdout, else a table. Share of peak: the graph's FLOPs over
+// what the probe sustains on as many threads, probed before and after each configuration (both are
+// given: a run whose two probes differ is not a figure).
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "api/peak_probe.h"
+#include "base/error.h"
+#include "tools/tenon/commands.h"
+#include "tools/tenon/compile.h"
+#include "tools/tenon/inputs.h"
+#include "tools/tenon/timing.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr int kProbeSlices = 3;
+
+struct Row {
+  Extents dims;
+  int threads = 1;
+  Timing timing;
+  double compile_ms = 0, rss_mb = 0, gflops = 0, peak_before = 0, peak_after = 0;
+  double share_of_peak() const { return gflops / std::max({peak_before, peak_after, 1e-9}); }
+};
+
+std::string json_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+void print_json(const Row& row, const std::string& precision) {
+  std::vector<std::string> dims;
+  for (const auto& [name, extent] : row.dims)
+    dims.push_back(fmt::format("{}: {}", json_string(name), extent));
+  fmt::print(
+      "{{\"dims\": {{{}}}, \"threads\": {}, \"precision\": {}, \"runs\": {}, \"median_ms\": "
+      "{:.4f}, "
+      "\"min_ms\": {:.4f}, \"p90_ms\": {:.4f}, \"first_ms\": {:.4f}, \"compile_ms\": {:.1f}, "
+      "\"peak_rss_mb\": {:.1f}, \"gflops\": {:.2f}, \"share_of_peak\": {:.4f}, "
+      "\"peak_gflops_before\": {:.1f}, "
+      "\"peak_gflops_after\": {:.1f}}}\n",
+      fmt::join(dims, ", "), row.threads, json_string(precision), row.timing.sorted_ms.size(),
+      row.timing.median(), row.timing.minimum(), row.timing.quantile(0.9), row.timing.first_ms,
+      row.compile_ms, row.rss_mb, row.gflops, row.share_of_peak(), row.peak_before, row.peak_after);
+  std::fflush(stdout);
+}
+
+void print_header() {
+  fmt::print("{:<28} {:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>8} {:>7}\n", "dims", "threads",
+             "runs", "median ms", "min ms", "p90 ms", "of peak", "RSS MiB", "compile");
+}
+
+void print_row(const Row& row) {
+  fmt::print("{:<28} {:>7} {:>6} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.1f}% {:>8.1f} {:>7.0f}\n",
+             to_string(row.dims), row.threads, row.timing.sorted_ms.size(), row.timing.median(),
+             row.timing.minimum(), row.timing.quantile(0.9), 100 * row.share_of_peak(), row.rss_mb,
+             row.compile_ms);
+  std::fflush(stdout);
+}
+
+Row measure(CompiledGraph& graph, const std::vector<InputSpec>& specs, const Extents& dims,
+            int threads, const BenchOptions& options) {
+  Row row;
+  graph.set_threads(threads);
+  row.threads = graph.threads();
+  const Inputs inputs = make_inputs(graph, specs, dims);
+  row.dims = inputs.dims;
+  fmt::print(stderr, "tenon: {} threads={}\n", to_string(row.dims), row.threads);
+  row.peak_before = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
+  row.timing = time_runs(graph, inputs, options.runs, options.seconds);
+  row.peak_after = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
+  row.rss_mb = peak_rss_mb();
+  row.gflops = graph.flops_of_last_run() / (row.timing.median() * 1e6);
+  return row;
+}
+
+}  // namespace
+
+void bench(const BenchOptions& options) {
+  std::vector<InputSpec> specs;
+  for (const std::string& text : options.inputs) specs.push_back(parse_input(text));
+  std::vector<std::pair<std::string, std::vector<int64_t>>> dims;
+  for (const std::string& text : options.dims) dims.push_back(parse_dim(text));
+  reset_peak_rss();
+  CompiledGraph graph = compile_model(options.model, options.precision, 0);
+  double compile_ms = graph.stats().milliseconds;
+  const std::vector<int> threads =
+      options.threads.empty() ? std::vector{graph.threads()} : options.threads;
+  if (!options.json) print_header();
+  for (const Extents& extents : cartesian_product(dims)) {
+    for (const int count : threads) {
+      Row row = measure(graph, specs, extents, count, options);
+      row.compile_ms = std::exchange(compile_ms, 0);
+      options.json ? print_json(row, options.precision) : print_row(row);
+      reset_peak_rss();
+    }
+  }
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,74 @@
+// `tenon run`: one run of a model; outputs to .npy files or, in short, to the terminal.
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "api/npy.h"
+#include "base/error.h"
+#include "tools/tenon/commands.h"
+#include "tools/tenon/compile.h"
+#include "tools/tenon/inputs.h"
+#include "types/dtype.h"
+
+namespace tenon::cli {
+namespace {
+
+void print_summary(const OwnedTensor& tensor) {
+  const int64_t size = size_of(tensor.dtype),
+                count = static_cast<int64_t>(tensor.bytes.size()) / size;
+  std::vector<std::string> first;
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = load_as_f64(tensor.dtype, tensor.bytes.data() + i * size);
+    if (i < 6) first.push_back(fmt::format("{:.6g}", value));
+    sum += value;
+    squares += value * value;
+  }
+  const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
+  const double variance = count > 0 ? squares / static_cast<double>(count) - mean * mean : 0;
+  fmt::print("{} {}[{}]  {}{}  mean {:.6g} std {:.6g}\n", tensor.name, to_string(tensor.dtype),
+             fmt::join(tensor.shape, ", "), fmt::join(first, " "), count > 6 ? " ..." : "", mean,
+             std::sqrt(std::max(variance, 0.0)));
+}
+
+// Names of ONNX values may hold slashes; a file's name may not.
+std::string file_name(std::string name) {
+  for (char& c : name) {
+    if (c == '/' || c == '\0') c = '_';
+  }
+  return name + ".npy";
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  std::vector<InputSpec> specs;
+  for (const std::string& text : options.inputs) specs.push_back(parse_input(text));
+  Extents dims;
+  for (const std::string& text : options.dims) {
+    const auto [name, extents] = parse_dim(text);
+    if (extents.size() != 1)
+      throw user_error("'{}': run takes one extent; `tenon bench` takes lists", text);
+    dims[name] = extents[0];
+  }
+  CompiledGraph graph = compile_model(options.model, options.precision, options.threads);
+  const Inputs inputs = make_inputs(graph, specs, dims);
+  const std::vector<OwnedTensor> outputs = graph.run(inputs.views);
+  if (options.output.empty()) {
+    for (const OwnedTensor& output : outputs) print_summary(output);
+    return;
+  }
+  std::error_code problem;
+  std::filesystem::create_directories(options.output, problem);
+  if (problem) throw user_error("{}: cannot be made: {}", options.output, problem.message());
+  for (const OwnedTensor& output : outputs) {
+    const std::string path =
+        (std::filesystem::path(options.output) / file_name(output.name)).string();
+    npy::write(path, output.dtype, output.shape, output.bytes.data());
+    fmt::print("{}\n", path);
+  }
+}
+
+}  // namespace tenon::cli

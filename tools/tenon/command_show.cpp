@@ -1,0 +1,43 @@
+// `tenon show`: what the compiler makes of a model, stage by stage, as text on stdout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/cpu_info.h"
+#include "base/error.h"
+#include "driver/pipeline.h"
+#include "import/onnx/onnx.h"
+#include "program/print.h"
+#include "tools/tenon/commands.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr std::string_view kStages[] = {"graph", "kernel", "source", "program"};
+
+std::string_view stage_of(std::string_view pass) {
+  if (pass.starts_with("kernel:")) return "kernel";
+  if (pass.starts_with("source:")) return "source";
+  return "graph";
+}
+
+}  // namespace
+
+void show(const ShowOptions& options) {
+  if (std::find(std::begin(kStages), std::end(kStages), options.stage) == std::end(kStages)) {
+    throw user_error("stage '{}' is not known; there are: graph, kernel, source, program",
+                     options.stage);
+  }
+  const graph::Graph graph = onnx::import_file(options.model);
+  if (options.stage == "graph") fmt::print("== import\n{}\n", graph::print(graph));
+  driver::Options compile;
+  compile.cpu = cpu_info();
+  compile.dump = [&](std::string_view pass, const std::string& text) {
+    if (stage_of(pass) == options.stage) fmt::print("== {}\n{}\n", pass, text);
+  };
+  const driver::Compiled compiled = driver::compile(graph, compile);
+  if (options.stage == "program") fmt::print("{}", program::print(compiled.program));
+}
+
+}  // namespace tenon::cli

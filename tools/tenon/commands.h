@@ -1,0 +1,45 @@
+// The commands of the `tenon` program: what each was asked for, and the function that does it.
+// main.cpp fills these from the command line; errors are thrown and reported there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon::cli {
+
+struct ModelOptions {
+  std::string model;
+  std::vector<std::string> inputs;  // NAME=FILE.npy or NAME=SHAPE:FILL
+  std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
+  std::string precision = "f32";
+};
+
+struct RunOptions : ModelOptions {
+  int threads = 0;
+  std::string output;  // a folder; empty: print instead
+};
+
+struct BenchOptions : ModelOptions {
+  std::vector<int> threads;
+  int runs = 0;          // 0: as many as `seconds` allow
+  double seconds = 1;    // per configuration
+  double probe_ms = 20;  // length of a slice of the peak probe
+  bool json = false;
+};
+
+struct ShowOptions {
+  std::string model;
+  std::string stage = "graph";
+};
+
+struct DemoOptions {
+  int threads = 0;
+};
+
+void run(const RunOptions& options);
+void bench(const BenchOptions& options);
+void show(const ShowOptions& options);
+void demo(const DemoOptions& options);
+
+}  // namespace tenon::cli
