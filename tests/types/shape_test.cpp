@@ -1,0 +1,30 @@
+// Shapes and tensor types.
+#include "types/shape.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+const Dim batch = sym::batch(), seq = sym::seq();
+
+TEST(Shape, HasElementsAndRowMajorStrides) {
+  const Shape shape{batch, seq, 384};
+  EXPECT_EQ(shape.elements(), batch * seq * 384);
+  EXPECT_EQ(shape.strides(), (std::vector<Dim>{seq * 384, 384, 1}));
+  EXPECT_EQ(Shape().elements(), Dim(1));
+  EXPECT_TRUE(Shape().strides().empty());
+  EXPECT_FALSE(shape.is_static());
+  EXPECT_TRUE((Shape{2, 3}).is_static());
+}
+
+TEST(Shape, ReadsWell) {
+  EXPECT_EQ((Shape{batch, seq, 384}).to_string(), "[batch, seq, 384]");
+  EXPECT_EQ(Shape().to_string(), "[]");
+  const TensorType type{{batch, 8}, DType::BF16};
+  EXPECT_EQ(type.to_string(), "bf16[batch, 8]");
+  EXPECT_EQ(type.bytes(), batch * 16);
+}
+
+}  // namespace
+}  // namespace tenon
