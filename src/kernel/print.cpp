@@ -142,9 +142,9 @@ void Printer::statement(int indent, const Specialize& specialize) {
 
 void Printer::statement(int indent, const Mma& mma) {
   const auto text = exprs(indent, {mma.a, mma.b}, {{mma.col, mma.cols}, {mma.row, mma.rows}});
-  line(indent, fmt::format("mma {} {} in {}, {} in {}: {} += {} * {}", text_of(mma.kind),
-                           Dim(mma.row).to_string(), mma.rows.to_string(), Dim(mma.col).to_string(),
-                           mma.cols, buffer_name(mma.acc), text[0], text[1]));
+  line(indent, fmt::format("mma {} in {}, {} in {}: {} += {}({}, {})", Dim(mma.row).to_string(),
+                           mma.rows.to_string(), Dim(mma.col).to_string(), mma.cols,
+                           buffer_name(mma.acc), text_of(mma.kind), text[0], text[1]));
 }
 
 }  // namespace
