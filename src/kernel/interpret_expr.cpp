@@ -130,6 +130,11 @@ Value ExprCode::reduce_lanes(Reduction& r, const Machine& machine, int64_t* slot
     Value& lane = lanes[i % kLaneCount];
     lane = apply(op, r.dtype, lane, values_[static_cast<size_t>(r.args[0])], {});
   }
+  // The lanes past a partial last chunk take the identity: max drops a NaN there.
+  for (int64_t i = extent; i > 0 && i % kLaneCount != 0; ++i) {
+    Value& lane = lanes[i % kLaneCount];
+    lane = apply(op, r.dtype, lane, identity(op, r.dtype), {});
+  }
   return combine_lanes(op, r.dtype, lanes);
 }
 
