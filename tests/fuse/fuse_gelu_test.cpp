@@ -98,6 +98,12 @@ TEST(FuseGelu, LeavesOtherConstants) {
   });
 }
 
+TEST(FuseGelu, LeavesAnErfWithAnotherWeightThanTheConstant) {
+  expect_no_gelu([](Graph& g, Value x) {
+    return g.mul(x, g.add(g.mul(erf(g, x), f32(g, 0.51)), f32(g, 0.5)));
+  });
+}
+
 TEST(FuseGelu, LeavesAnotherFactorThanTheArgument) {
   expect_no_gelu(
       [](Graph& g, Value x) { return half(g, g.mul(g.unary(Op::Neg, x), one_plus_erf(g, x))); });

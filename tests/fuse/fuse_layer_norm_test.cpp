@@ -149,6 +149,13 @@ TEST(FuseLayerNorm, LeavesTheRootMultipliedInsteadOfDivided) {
   expect_no_norm(std::move(p), y);
 }
 
+TEST(FuseLayerNorm, LeavesTheCentredValueInvertedWithTheRoot) {
+  Pieces p = pieces();
+  Value inverse = p.g.unary(Op::Reciprocal, p.g.mul(p.centred, p.root));
+  Value y = p.g.add(p.g.mul(inverse, p.scale), p.bias);
+  expect_no_norm(std::move(p), y);
+}
+
 TEST(FuseLayerNorm, LeavesAnUncentredNumerator) {
   Pieces p = pieces();
   Value y = p.g.add(p.g.mul(p.g.div(p.x, p.root), p.scale), p.bias);
