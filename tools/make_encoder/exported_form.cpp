@@ -121,11 +121,10 @@ class ExportedForm : public EncoderForm {
   std::string expanded_mask() {
     const std::string batch = extent("input_ids", 0), seq = extent("input_ids", 1);
     const std::string target = concat({batch, w.int64s("unit", {1}), seq, seq});
-    const std::string ones = w.node("ConstantOfShape", {w.int64s("rank4", {4})});
-    const std::string ones64 = w.node("Add", {w.node("Cast", {ones}, {{"to", int64_t{kInt64}}}),
-                                              w.int64s("unit_scalar", {}, {1})});
-    const std::string minus = w.node("Mul", {ones64, w.int64s("minus_one", {}, {-1})});
-    const std::string guarded = w.node("Where", {w.node("Equal", {target, minus}), ones64, target});
+    const std::string ones =
+        w.node("ConstantOfShape", {w.node("Shape", {target})}, {{"value", Int64Vector{{1}}}});
+    const std::string minus = w.node("Mul", {ones, w.int64s("minus_one", {}, {-1})});
+    const std::string guarded = w.node("Where", {w.node("Equal", {target, minus}), ones, target});
     const std::string mask =
         w.node("Cast", {w.node("Expand", {mask_4d(), guarded})}, {{"to", int64_t{kFloat}}});
     const std::string inverted = w.node("Sub", {one(), mask});

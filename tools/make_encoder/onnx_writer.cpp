@@ -23,12 +23,18 @@ void OnnxWriter::value_info(uint32_t field, const std::string& name, int type,
   pbf_writer type_message(info, 2);
   pbf_writer tensor(type_message, 1);
   tensor.add_int32(1, type);
-  pbf_writer shape(tensor, 2);
+  // Encoded apart: a nested writer leaves out messages that are empty, but a scalar's shape is one.
+  std::string shape_bytes;
+  pbf_writer shape(shape_bytes);
   for (const Dimension& dim : dims) {
-    pbf_writer dimension(shape, 1);
+    std::string dimension_bytes;
+    pbf_writer dimension(dimension_bytes);
     if (const auto* value = std::get_if<int64_t>(&dim)) dimension.add_int64(1, *value);
-    if (const auto* param = std::get_if<std::string>(&dim)) dimension.add_string(2, *param);
+    const auto* param = std::get_if<std::string>(&dim);
+    if (param && !param->empty()) dimension.add_string(2, *param);
+    shape.add_message(1, dimension_bytes);
   }
+  tensor.add_message(2, shape_bytes);
 }
 
 void OnnxWriter::input(const std::string& name, int type, const std::vector<Dimension>& dims) {
@@ -39,10 +45,16 @@ void OnnxWriter::output(const std::string& name, int type, const std::vector<Dim
   value_info(12, name, type, dims);
 }
 
+void OnnxWriter::untyped_output(const std::string& name) {
+  pbf_writer graph(graph_);
+  pbf_writer info(graph, 12);
+  info.add_string(1, name);
+}
+
 namespace {
 
 void add_attribute(pbf_writer& node, const Attribute& attribute) {
-  enum Type { Float = 1, Int = 2, String = 3, Ints = 7 };
+  enum Type { Float = 1, Int = 2, String = 3, Tensor = 4, Ints = 7 };
   pbf_writer a(node, 5);
   a.add_string(1, attribute.name);
   if (const auto* f = std::get_if<float>(&attribute.value)) {
@@ -54,6 +66,14 @@ void add_attribute(pbf_writer& node, const Attribute& attribute) {
   } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
     a.add_string(4, *s);
     a.add_int32(20, String);
+  } else if (const auto* t = std::get_if<Int64Vector>(&attribute.value)) {
+    {
+      pbf_writer tensor(a, 5);
+      tensor.add_int64(1, static_cast<int64_t>(t->values.size()));
+      tensor.add_int32(2, kInt64);
+      tensor.add_packed_int64(7, t->values.begin(), t->values.end());
+    }
+    a.add_int32(20, Tensor);
   } else {
     for (int64_t i : std::get<std::vector<int64_t>>(attribute.value)) a.add_int64(8, i);
     a.add_int32(20, Ints);

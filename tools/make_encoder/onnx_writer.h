@@ -24,7 +24,10 @@ namespace tenon::make_encoder {
 inline constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9;
 
 using Dimension = std::variant<int64_t, std::string>;  // a number or a dim_param
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+struct Int64Vector {                                   // a tensor of one axis
+  std::vector<int64_t> values;
+};
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, Int64Vector>;
 
 struct Attribute {
   std::string name;
@@ -39,6 +42,7 @@ class OnnxWriter {
 
   void input(const std::string& name, int type, const std::vector<Dimension>& dims);
   void output(const std::string& name, int type, const std::vector<Dimension>& dims);
+  void untyped_output(const std::string& name);  // a name and nothing else
 
   // Adds a node named Op_n and gives its output, of the same name (its outputs Op_n_o0, Op_n_o1,
   // ... where several).
