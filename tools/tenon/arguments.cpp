@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "base/error.h"
+#include "tools/tenon/commands.h"
 
 namespace tenon::cli {
 namespace {
@@ -31,7 +31,7 @@ std::vector<int64_t> parse_extents(std::string_view text, char separator,
   std::vector<int64_t> extents;
   for (const std::string_view part : split(text, separator)) {
     const auto extent = parse_number<int64_t>(part);
-    if (!extent || *extent < 0) throw user_error("'{}': '{}' is not an extent", whole, part);
+    if (!extent || *extent < 0) throw UsageError("'{}': '{}' is not an extent", whole, part);
     extents.push_back(*extent);
   }
   return extents;
@@ -40,7 +40,7 @@ std::vector<int64_t> parse_extents(std::string_view text, char separator,
 std::pair<std::string, std::string> split_name(const std::string& text, const char* example) {
   const size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
-    throw user_error("'{}' is not NAME=VALUE, like {}", text, example);
+    throw UsageError("'{}' is not NAME=VALUE, like {}", text, example);
   }
   return {text.substr(0, at), text.substr(at + 1)};
 }
@@ -52,7 +52,7 @@ std::pair<double, double> parse_range(std::string_view text, const std::string& 
                high = parse_number<double>(text.substr(at + 2));
     if (low && high && *low <= *high) return {*low, *high};
   }
-  throw user_error("'{}': '{}' is not a range LO..HI", whole, text);
+  throw UsageError("'{}': '{}' is not a range LO..HI", whole, text);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ InputSpec parse_input(const std::string& text) {
   } else if (fill == "ones" && parts.size() == 2) {
     spec.fill = Fill::Ones;
   } else {
-    throw user_error("'{}': after the shape stands random, random:LO..HI, zeros or ones", text);
+    throw UsageError("'{}': after the shape stands random, random:LO..HI, zeros or ones", text);
   }
   return spec;
 }

@@ -50,7 +50,7 @@ void run(const RunOptions& options) {
   for (const std::string& text : options.dims) {
     const auto [name, extents] = parse_dim(text);
     if (extents.size() != 1)
-      throw user_error("'{}': run takes one extent; `tenon bench` takes lists", text);
+      throw UsageError("'{}': run takes one extent; `tenon bench` takes lists", text);
     dims[name] = extents[0];
   }
   CompiledGraph graph = compile_model(options.model, options.precision, options.threads);

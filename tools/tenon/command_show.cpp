@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/cpu_info.h"
-#include "base/error.h"
 #include "driver/pipeline.h"
 #include "import/onnx/onnx.h"
 #include "program/print.h"
@@ -26,7 +25,7 @@ std::string_view stage_of(std::string_view pass) {
 
 void show(const ShowOptions& options) {
   if (std::find(std::begin(kStages), std::end(kStages), options.stage) == std::end(kStages)) {
-    throw user_error("stage '{}' is not known; there are: graph, kernel, source, program",
+    throw UsageError("stage '{}' is not known; there are: graph, kernel, source, program",
                      options.stage);
   }
   const graph::Graph graph = onnx::import_file(options.model);

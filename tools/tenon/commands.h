@@ -2,11 +2,23 @@
 // main.cpp fills these from the command line; errors are thrown and reported there.
 #pragma once
 
-#include <cstdint>
+#include <fmt/format.h>
+
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tenon/error.h"
+
 namespace tenon::cli {
+
+// A command line that makes no sense, whatever the model: exit code 2.
+class UsageError : public Error {
+ public:
+  template <typename... Args>
+  explicit UsageError(fmt::format_string<Args...> format, Args&&... args)
+      : Error(ErrorKind::User, fmt::format(format, std::forward<Args>(args)...)) {}
+};
 
 struct ModelOptions {
   std::string model;

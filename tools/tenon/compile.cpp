@@ -6,12 +6,10 @@
 
 #include <cstdio>
 
-#include "base/error.h"
-
 namespace tenon::cli {
 
 CompiledGraph compile_model(const std::string& path, const std::string& precision, int threads) {
-  if (precision != "f32") throw user_error("precision '{}' is not known; there is: f32", precision);
+  if (precision != "f32") throw UsageError("precision '{}' is not known; there is: f32", precision);
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
   CompiledGraph graph = Session().compile_onnx(path);

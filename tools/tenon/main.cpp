@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kVersion = "tenon " TENON_VERSION;
 constexpr int kWorkFailed = 1, kBadUsage = 2;
+const CLI::Range kCount(1, 1 << 20);
 
 struct CommandLine {
   CLI::App app{"Tenon compiles a model once and runs it at any shape.", "tenon"};
@@ -29,8 +30,7 @@ struct CommandLine {
     add_bench();
     add_show();
     CLI::App* command = app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes");
-    command->add_option("--threads", demo.threads, "Threads to use (default: all)")
-        ->check(CLI::PositiveNumber);
+    command->add_option("--threads", demo.threads, "Threads to use (default: all)")->check(kCount);
   }
 
   static void add_model_options(CLI::App* command, ModelOptions& options, const char* dim_help) {
@@ -42,16 +42,19 @@ struct CommandLine {
                      "NAME=FILE.npy or NAME=8x128:random[:LO..HI], :zeros, :ones; inputs not given "
                      "are filled")
         ->take_all()
+        ->allow_extra_args(false)
         ->type_name("NAME=VALUE");
-    command->add_option("--dim", options.dims, dim_help)->take_all()->type_name("NAME=EXTENT");
+    command->add_option("--dim", options.dims, dim_help)
+        ->take_all()
+        ->allow_extra_args(false)
+        ->type_name("NAME=EXTENT");
     command->add_option("--precision", options.precision, "How to compute: f32")->type_name("TYPE");
   }
 
   void add_run() {
     CLI::App* command = app.add_subcommand("run", "Run a model once");
     add_model_options(command, run, "The extent of a symbolic dim: seq=128");
-    command->add_option("--threads", run.threads, "Threads to use (default: all)")
-        ->check(CLI::PositiveNumber);
+    command->add_option("--threads", run.threads, "Threads to use (default: all)")->check(kCount);
     command->add_option("--output", run.output,
                         "Folder for the outputs, as NAME.npy (default: print a summary)");
   }
@@ -61,10 +64,11 @@ struct CommandLine {
     add_model_options(command, bench, "Extents of a symbolic dim, each is measured: seq=16,128");
     command->add_option("--threads", bench.threads, "Thread counts: 1,2 (default: all)")
         ->delimiter(',')
-        ->check(CLI::PositiveNumber);
+        ->allow_extra_args(false)
+        ->check(kCount);
     command
         ->add_option("--runs", bench.runs, "Timed runs per configuration (default: by --seconds)")
-        ->check(CLI::PositiveNumber);
+        ->check(kCount);
     command->add_option("--seconds", bench.seconds, "Time per configuration")
         ->check(CLI::Range(0.0, 3600.0));
     command
@@ -97,9 +101,12 @@ std::string choices(const CLI::App& app) {
   return fmt::format("options of `tenon {}`: {}", parsed[0]->get_name(), fmt::join(names, ", "));
 }
 
-int report_usage(const CLI::App& app, const CLI::ParseError& error) {
+int report_usage(const CLI::App& app, const CLI::ParseError& error, const char* first_argument) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   std::string message = error.what();
+  if (app.get_subcommands().empty() && first_argument && first_argument[0] != '-') {
+    message = fmt::format("unknown command '{}'", first_argument);
+  }
   while (!message.empty() && message.back() == '\n') message.pop_back();
   fmt::print(stderr, "tenon: error: {}; {}\n", message, choices(app));
   return kBadUsage;
@@ -124,13 +131,13 @@ int main(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return report_usage(line.app, error);
+    return report_usage(line.app, error, argc > 1 ? argv[1] : nullptr);
   }
   try {
     return call(line);
   } catch (const std::exception& error) {
     std::fflush(stdout);
     fmt::print(stderr, "tenon: error: {}\n", error.what());
-    return kWorkFailed;
+    return dynamic_cast<const UsageError*>(&error) ? kBadUsage : kWorkFailed;
   }
 }
