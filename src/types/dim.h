@@ -1,9 +1,10 @@
-// Dim: an integer expression over named symbols, kept canonical. Shapes, loop bounds, index maps, buffer sizes and
-// arena offsets are all Dims: one integer algebra for the whole compiler.
+// Dim: an integer expression over named symbols, kept canonical. Shapes, loop bounds, index maps,
+// buffer sizes and arena offsets are all Dims: one integer algebra for the whole compiler.
 //
-// Canonical form: a sum of terms, each an integer coefficient times a sorted product of atoms; an atom is a symbol, a
-// floor division, a minimum or a maximum of canonical Dims. ceildiv(a, b) is floordiv(a + b - 1, b) for b > 0 and
-// mod(a, b) is a - b * floordiv(a, b), so `(i / 4) * 4 + i % 4` is `i` by construction. Equal canonical forms are equal Dims.
+// Canonical form: a sum of terms, each an integer coefficient times a sorted product of atoms; an
+// atom is a symbol, a floor division, a minimum or a maximum of canonical Dims. ceildiv(a, b) is
+// floordiv(a + b - 1, b) for b > 0 and mod(a, b) is a - b * floordiv(a, b), so `(i / 4) * 4 + i %
+// 4` is `i` by construction. Equal canonical forms are equal Dims.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,9 @@ struct Bounds {
   bool operator==(const Bounds&) const = default;
 };
 
-// A named unknown. Two symbols are the same if their names are. A loop's range symbol runs over 0 .. extent - 1, and
-// then carries the extent, so that proofs may use the symbolic bound (s < seq) beside the numeric one.
+// A named unknown. Two symbols are the same if their names are. A loop's range symbol runs over 0
+// .. extent - 1, and then carries the extent, so that proofs may use the symbolic bound (s < seq)
+// beside the numeric one.
 class Symbol {
  public:
   explicit Symbol(std::string name, Bounds bounds = {1, (int64_t{1} << 31) - 1});
@@ -65,11 +67,12 @@ class Dim {
   struct Term;
 
   Dim() : Dim(int64_t{0}) {}
-  Dim(int64_t value);        // NOLINT(google-explicit-constructor)
+  Dim(int64_t value);                      // NOLINT(google-explicit-constructor)
   Dim(int value) : Dim(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
-  Dim(const Symbol& symbol); // NOLINT(google-explicit-constructor)
+  Dim(const Symbol& symbol);               // NOLINT(google-explicit-constructor)
 
-  std::span<const Term> terms() const;  // canonical order; the constant, if any, is the term without atoms, last
+  std::span<const Term> terms()
+      const;  // canonical order; the constant, if any, is the term without atoms, last
   bool is_const() const;
   int64_t const_value() const;  // is_const() must hold
   bool is_const(int64_t value) const { return is_const() && const_value() == value; }
@@ -77,19 +80,24 @@ class Dim {
   std::optional<Symbol> as_symbol() const;  // the Dim is exactly this symbol
 
   Bounds bounds() const;  // sound, not always tight
-  std::vector<Symbol> symbols() const;  // all that occur, sorted by name, without repeats (extents of ranges excluded)
+  std::vector<Symbol> symbols()
+      const;  // all that occur, sorted by name, without repeats (extents of ranges excluded)
   bool uses(const Symbol& symbol) const;
-  // The coefficient of `symbol` where the Dim is linear in it with a symbol-free-of-`symbol` coefficient; nullopt when
-  // `symbol` occurs non-linearly or inside a division, minimum or maximum. 0 if it does not occur.
+  // The coefficient of `symbol` where the Dim is linear in it with a symbol-free-of-`symbol`
+  // coefficient; nullopt when `symbol` occurs non-linearly or inside a division, minimum or
+  // maximum. 0 if it does not occur.
   std::optional<Dim> coefficient(const Symbol& symbol) const;
 
-  // Re-canonicalizes. The extents that range symbols carry are left alone: map the range symbol too where it matters.
+  // Re-canonicalizes. The extents that range symbols carry are left alone: map the range symbol too
+  // where it matters.
   Dim substitute(const SymbolMap& map) const;
   Dim substitute(const Symbol& symbol, const Dim& value) const;
-  std::optional<int64_t> evaluate(const SymbolValues& values) const;  // nullopt: unknown symbol, overflow, division by 0
+  std::optional<int64_t> evaluate(
+      const SymbolValues& values) const;  // nullopt: unknown symbol, overflow, division by 0
 
   std::string to_string() const;
-  // Reads what to_string writes. `symbol` supplies the symbol for a name. Throws User on malformed text.
+  // Reads what to_string writes. `symbol` supplies the symbol for a name. Throws User on malformed
+  // text.
   static Dim parse(std::string_view text, const std::function<Symbol(std::string_view)>& symbol);
 
   size_t hash() const;
@@ -99,7 +107,9 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  friend Dim floordiv(const Dim& a, const Dim& b);  // rounds toward minus infinity; division by constant 0 is User error
+  friend Dim floordiv(
+      const Dim& a,
+      const Dim& b);  // rounds toward minus infinity; division by constant 0 is User error
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
 
@@ -113,7 +123,7 @@ class Dim {
 struct Dim::Atom {
   AtomKind kind;
   std::optional<Symbol> symbol;  // AtomKind::Symbol
-  std::vector<Dim> args;         // FloorDiv: numerator, denominator; Min and Max: two or more, sorted
+  std::vector<Dim> args;  // FloorDiv: numerator, denominator; Min and Max: two or more, sorted
   Bounds bounds;
   size_t hash;
 };
@@ -141,7 +151,11 @@ inline Proof prove_lt(const Dim& a, const Dim& b) { return prove_le(a + 1, b); }
 
 // A fact the compiler had to assume about extents, checked when symbols get their values.
 struct Constraint {
-  enum class Kind : uint8_t { Equal, AtMost, Broadcastable } kind;  // left == right, left <= right, or equal unless one is 1
+  enum class Kind : uint8_t {
+    Equal,
+    AtMost,
+    Broadcastable
+  } kind;  // left == right, left <= right, or equal unless one is 1
   Dim left, right;
   std::string why;  // the op that needed it, with shapes
   std::string to_string() const;

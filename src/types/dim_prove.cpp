@@ -41,8 +41,9 @@ std::vector<AtomPtr> replaceable_atoms(const Dim& d) {
     }
   }
   const auto rank = [](const AtomPtr& a) { return !a->symbol ? 0 : a->symbol->extent() ? 1 : 2; };
-  std::stable_sort(atoms.begin(), atoms.end(),
-                   [&](const AtomPtr& a, const AtomPtr& b) { return rank(a) < rank(b); });
+  std::sort(atoms.begin(), atoms.end(), [&](const AtomPtr& a, const AtomPtr& b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : compare(*a, *b) < 0;
+  });
   return atoms;
 }
 

@@ -39,7 +39,8 @@ constexpr bool is_integer(DType dtype) {
 std::optional<DType> parse_dtype(std::string_view text);
 std::optional<DType> dtype_from_onnx(int number);
 
-// The one promotion table: the type that holds both, as NumPy decides it for arrays (i64 + f32 is f64 there and here).
+// The one promotion table: the type that holds both, as NumPy decides it for arrays (i64 + f32 is
+// f64 there and here).
 DType promote(DType a, DType b);
 
 // Exact conversions, round to nearest even; NaN stays NaN, overflow becomes Inf.
@@ -49,9 +50,10 @@ float bf16_to_f32(uint16_t bits);
 uint16_t f32_to_bf16(float value);
 
 // One element of any dtype read as double / written from double (the interpreters' view of memory).
-// Integers beyond 2^53 go through the i64 pair. Float to integer truncates toward zero; NaN becomes 0; out of range
-// saturates. Integer to integer keeps the low bits (two's complement, as ONNX Cast and C do), so a u64 travels through
-// i64 unharmed. Conversion to bool is `!= 0`. Every conversion rounds once, to nearest even.
+// Integers beyond 2^53 go through the i64 pair. Float to integer truncates toward zero; NaN becomes
+// 0; out of range saturates. Integer to integer keeps the low bits (two's complement, as ONNX Cast
+// and C do), so a u64 travels through i64 unharmed. Conversion to bool is `!= 0`. Every conversion
+// rounds once, to nearest even.
 double load_as_f64(DType dtype, const void* element);
 void store_from_f64(DType dtype, void* element, double value);
 int64_t load_as_i64(DType dtype, const void* element);

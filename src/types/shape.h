@@ -15,7 +15,9 @@ class Shape {
   Shape() = default;
   Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
   explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}
-  static Shape batch_seq(const Dim& batch, const Dim& seq, const Dim& hidden) { return {batch, seq, hidden}; }
+  static Shape batch_seq(const Dim& batch, const Dim& seq, const Dim& hidden) {
+    return {batch, seq, hidden};
+  }
   static Shape batch_seq_2d(const Dim& batch, const Dim& seq) { return {batch, seq}; }
 
   int rank() const { return static_cast<int>(dims_.size()); }

@@ -82,6 +82,15 @@ TEST(Dim, DivisionRoundsDownForNegativeOperandsToo) {
   EXPECT_EQ(floordiv(n, -4), floordiv(Dim(0) - n, 4));
 }
 
+TEST(Dim, LawsThatNeedAPositiveDivisorWaitForOne) {
+  const Symbol any("any", {-9, 9}), j = Symbol::range("j", 4);
+  const auto values = [&](const Symbol& symbol) { return symbol == any ? -1 : 3; };
+  // i = j = 3, any = -1: floor(15 / -4) = -4, although floor(3 / -1) = -3.
+  EXPECT_EQ(floordiv(Dim(i) * 4 + j, Dim(any) * 4).evaluate(values), -4);
+  // floor(floor(3 / 4) / -1) = 0, although floor(3 / -4) = -1.
+  EXPECT_EQ(floordiv(floordiv(i, 4), any).evaluate(values), 0);
+}
+
 TEST(Dim, QuotientAndRemainderMakeTheWhole) {
   for (const Dim& d : {Dim(4), seq, seq * 12, seq + past}) {
     EXPECT_EQ(floordiv(n, d) * d + mod(n, d), Dim(n));
