@@ -37,6 +37,7 @@ std::vector<const ExprRef*> postorder(const ExprRef& root) {
 }  // namespace
 
 ExprRef constant(DType dtype, double value) {
+  if (dtype == DType::F32) value = static_cast<float>(value);
   return make({.op = Op::Const, .dtype = dtype, .value = value});
 }
 

@@ -51,12 +51,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
 
 std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LLVMContext& context,
                                           const llvm::TargetMachine& machine) {
-  kernel::Kernel expanded = kernel;
-  expanded.body = kernel::transform_exprs(kernel.body, kernel::expand_math);
   auto module = std::make_unique<llvm::Module>(kernel.name, context);
   module->setTargetTriple(kTriple);
   module->setDataLayout(machine.createDataLayout());
-  Emitter(expanded, *module).emit();
+  Emitter(kernel, *module).emit();
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*module, &stream)) throw internal_error("kernel {}: {}", kernel.name, problem);

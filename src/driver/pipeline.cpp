@@ -1,0 +1,37 @@
+// The whole compiler, top to bottom: tensor IR, regions, loop IR, machine code, memory plan.
+#include "driver/pipeline.h"
+
+#include "driver/pass_runner.h"
+#include "driver/program_builder.h"
+#include "fuse/fuse.h"
+#include "legalize/legalize.h"
+#include "plan/plan_arena.h"
+#include "simplify/simplify.h"
+
+namespace tenon::driver {
+
+Compiled compile(const graph::Graph& source, const Options& options) {
+  Compiled result;
+  const PassRunner run(options, result.times);
+
+  graph::Graph g = source;
+#define PASS(name, function) g = run(#name, function, std::move(g));
+#include "driver/passes.def"
+#undef PASS
+  legalize::check_supported(g);
+
+  const fuse::Regions regions = run.timed("partition", [&] { return fuse::partition(g); });
+  ProgramBuilder builder(g, regions, options.cpu);
+  run.timed("lower", [&] { return builder.lower(); });        // regions -> scheduled kernels, equal ones once
+  run.timed("codegen", [&] { return builder.generate(); });   // kernels -> machine code
+  result.kernels = builder.kernel_count();
+  builder.for_each_kernel([&](const kernel::Kernel& kernel) {
+    run.dump("kernel:" + kernel.name, [&] { return kernel::print(kernel); });
+    run.dump("source:" + kernel.name, [&] { return builder.source(kernel); });
+  });
+  result.program = builder.take();
+  run.timed("plan", [&] { return plan::plan_arena(result.program), 0; });
+  return result;
+}
+
+}  // namespace tenon::driver

@@ -1,0 +1,201 @@
+// See program_builder.h. Steps are in the order of the regions; a step's buffers are the kernel's global buffers.
+#include "driver/program_builder.h"
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "codegen/llvm/generate.h"
+#include "lower/lower.h"
+
+namespace tenon::driver {
+
+using graph::Value;
+using program::BufferKind;
+using program::BufferRef;
+
+namespace {
+
+codegen::Isa isa_of(const CpuInfo& cpu) { return cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2; }
+
+// Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger than what is in it.
+program::IoSlot io_slot(const std::string& name, const TensorType& type) {
+  program::IoSlot slot{name, type, {}, {}};
+  const int rank = type.shape.rank();
+  slot.strides.resize(static_cast<size_t>(rank));
+  for (int axis = 0; axis < rank; ++axis) {
+    const Dim& extent = type.shape[axis];
+    const bool own = axis > 0 && !extent.is_const();
+    slot.capacity.push_back(own ? Dim(Symbol(fmt::format("{}.cap{}", name, axis), extent.bounds())) : extent);
+  }
+  Dim stride = 1;
+  for (int axis = rank; axis-- > 0;) {
+    slot.strides[static_cast<size_t>(axis)] = stride;
+    stride = stride * slot.capacity[static_cast<size_t>(axis)];
+  }
+  return slot;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu)
+    : graph_(graph),
+      regions_(regions),
+      cpu_(cpu),
+      target_(cpu.isa == CpuIsa::Avx512 ? schedule::avx512_target(cpu.l1d, cpu.l2)
+                                        : schedule::avx2_target(cpu.l1d, cpu.l2)) {
+  if (cpu.isa == CpuIsa::Generic) throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
+  declare_leaves();
+  declare_outputs();
+}
+
+void ProgramBuilder::declare_leaves() {
+  for (const Value& input : graph_.inputs()) {
+    buffers_[input] = {BufferKind::Input, static_cast<int>(program_.inputs.size())};
+    program_.inputs.push_back(io_slot(input.node->name(), input.type()));
+    strides_[input] = program_.inputs.back().strides;
+    for (const Dim& dim : input.shape()) {
+      for (const Symbol& symbol : dim.symbols()) {
+        auto& known = program_.symbols;
+        if (std::find(known.begin(), known.end(), symbol) == known.end()) known.push_back(symbol);
+      }
+    }
+  }
+  for (const Value& param : graph_.params()) {
+    buffers_[param] = {BufferKind::Param, static_cast<int>(program_.params.size())};
+    program::ParamSlot slot{param.node->name(), param.type(), {}, {}};
+    if (const graph::Data* data = graph_.param_data(param.node->name())) slot.initial = data->bytes, slot.owner = data->owner;
+    program_.params.push_back(std::move(slot));
+  }
+  program_.constraints = graph_.constraints();
+}
+
+void ProgramBuilder::declare_outputs() {
+  for (const graph::Output& output : graph_.outputs()) {
+    buffers_[output.value] = {BufferKind::Output, static_cast<int>(program_.outputs.size())};
+    program_.outputs.push_back(io_slot(output.name, output.value.type()));
+    strides_[output.value] = program_.outputs.back().strides;
+  }
+}
+
+std::vector<Dim> ProgramBuilder::strides_of(Value value) const {
+  const auto it = strides_.find(value);
+  return it == strides_.end() ? value.shape().strides() : it->second;
+}
+
+BufferRef ProgramBuilder::buffer_of(Value value) {
+  if (const auto it = buffers_.find(value); it != buffers_.end()) return it->second;
+  BufferRef ref{};
+  if (value.op() == graph::Op::Constant) {
+    ref = {BufferKind::Constant, static_cast<int>(program_.constants.size())};
+    const auto bytes = value.node->bytes();
+    program_.constants.push_back({value.type(), {bytes.begin(), bytes.end()}});
+  } else if (regions_.prologue.contains(value)) {
+    ref = {BufferKind::Packed, static_cast<int>(program_.packed.size())};
+    program_.packed.push_back({value.type().bytes().const_value()});
+  } else {
+    ref = {BufferKind::Arena, static_cast<int>(program_.arena.size())};
+    program_.arena.push_back({value.type().bytes(), -1});
+  }
+  return buffers_[value] = ref;
+}
+
+int ProgramBuilder::lower() {
+  for (const Value& root : regions_.roots) lower_root(root);
+  return static_cast<int>(program_.steps.size());
+}
+
+void ProgramBuilder::lower_root(Value root) {
+  const lower::Layout layout = [this](Value value) { return strides_of(value); };
+  const lower::Lowered lowered = lower::lower(root, regions_, layout);
+  const schedule::Scheduled scheduled = schedule::schedule(lowered.kernel, target_);
+#ifdef TENON_VERIFY
+  kernel::verify(lowered.kernel);
+  kernel::verify(scheduled.kernel);
+  for (const kernel::Kernel& pack : scheduled.packs) kernel::verify(pack);
+#endif
+  const std::string origin(graph_.origin(root.node));
+  std::vector<BufferRef> buffers;
+  for (const kernel::Buffer& buffer : scheduled.kernel.buffers) {
+    if (buffer.storage != kernel::Storage::Global) continue;
+    const auto index = static_cast<size_t>(buffer.source_index);
+    buffers.push_back(buffer.source == kernel::Source::Packed ? pack(scheduled.packs[index], lowered.arguments, origin)
+                                                              : buffer_of(lowered.arguments[index]));
+  }
+  auto& steps = regions_.prologue.contains(root) ? program_.prologue : program_.steps;
+  steps.push_back(make_step(scheduled.kernel, std::move(buffers), origin));
+}
+
+// The buffer that a pack kernel fills. Of parameters only: once, shared by all that pack the same the same way.
+BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Value>& arguments, const std::string& origin) {
+  const kernel::Buffer& target = pack.buffers.back();
+  std::vector<BufferRef> buffers;
+  std::pair<int, std::vector<std::pair<int, int>>> key{kernel_index(pack), {}};
+  for (const kernel::Buffer& buffer : pack.buffers) {
+    if (buffer.source != kernel::Source::Argument) continue;
+    buffers.push_back(buffer_of(arguments[static_cast<size_t>(buffer.source_index)]));
+    key.second.emplace_back(static_cast<int>(buffers.back().kind), buffers.back().index);
+  }
+  const Dim bytes = target.elements * size_of(target.dtype);
+  if (!target.constant) {
+    const BufferRef ref{BufferKind::Arena, static_cast<int>(program_.arena.size())};
+    program_.arena.push_back({bytes, -1});
+    buffers.push_back(ref);
+    program_.steps.push_back(make_step(pack, std::move(buffers), origin));
+    return ref;
+  }
+  if (const auto it = packed_.find(key); it != packed_.end()) return it->second;
+  const BufferRef ref{BufferKind::Packed, static_cast<int>(program_.packed.size())};
+  program_.packed.push_back({bytes.const_value()});
+  buffers.push_back(ref);
+  program_.prologue.push_back(make_step(pack, std::move(buffers), origin));
+  return packed_[key] = ref;
+}
+
+program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel, std::vector<BufferRef> buffers, const std::string& origin) {
+  program::Step step;
+  step.code = kernel_index(kernel);
+  step.buffers = std::move(buffers);
+  for (const kernel::Buffer& buffer : kernel.buffers) {
+    if (buffer.storage == kernel::Storage::Global) step.writes.push_back(buffer.written);
+  }
+  for (const Symbol& symbol : kernel.dims) step.dims.emplace_back(symbol);
+  step.grid = kernel.grid();
+  step.scratch_bytes = kernel.scratch_bytes();
+  step.flops = kernel.flops;
+  step.bytes = kernel.bytes;
+  step.kind = kernel.name;
+  step.origin = origin;
+  return step;
+}
+
+int ProgramBuilder::kernel_index(const kernel::Kernel& kernel) {
+  const auto [it, fresh] = kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
+  if (fresh) kernels_.push_back(kernel);
+  return it->second;
+}
+
+int ProgramBuilder::generate() {
+  program_.code.resize(kernels_.size());
+  std::vector<std::exception_ptr> failures(kernels_.size());
+  parallel_for(kernel_count(), 0, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<size_t>(i);
+      try {
+        program_.code[at] = codegen::generate(kernels_[at], isa_of(cpu_));
+      } catch (...) {
+        failures[at] = std::current_exception();
+      }
+    }
+  });
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return kernel_count();
+}
+
+void ProgramBuilder::for_each_kernel(const std::function<void(const kernel::Kernel&)>& visit) const {
+  for (const kernel::Kernel& kernel : kernels_) visit(kernel);
+}
+
+std::string ProgramBuilder::source(const kernel::Kernel& kernel) const { return codegen::llvm_ir(kernel, isa_of(cpu_)); }
+
+}  // namespace tenon::driver

@@ -1,0 +1,115 @@
+// Which values exist in memory. The cost rule: contractions, attention, norms and reductions are stored; movement is
+// never (it is an index map of its consumer); elementwise work is done inside its one consumer, and stored if it has
+// several, because a second pass over memory costs less than computing twice. What depends on parameters only is stored
+// once, before the first run; weights on their way into packed panels are not stored at all.
+#include "fuse/fuse.h"
+
+namespace tenon::fuse {
+
+using graph::Node;
+using graph::Op;
+using graph::Value;
+
+namespace {
+
+bool is_view(Op op) { return op == Op::Reshape || op == Op::Transpose || op == Op::Expand || op == Op::Slice; }
+
+bool is_heavy(Op op) {
+  return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm || op == Op::Softmax ||
+         graph::has(op, graph::kReduction);
+}
+
+// Operands that a kernel reads over and over: only index maps may stand between them and memory.
+bool wants_memory(const Node& user, int operand) {
+  switch (user.op()) {
+    case Op::Linear: return operand < 2;
+    case Op::MatMul:
+    case Op::Attention: return true;
+    default: return false;
+  }
+}
+
+bool is_weight(const Node& user, int operand) { return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1; }
+
+class Partitioner {
+ public:
+  explicit Partitioner(const graph::Graph& graph) : graph_(graph), uses_(graph) {}
+
+  Regions run() {
+    for (const Node* node : graph_.topological()) visit(*node);
+    for (const graph::Output& output : graph_.outputs()) keep(output.value);
+    // In topological order, each once.
+    for (const Node* node : graph_.topological()) {
+      for (int i = 0; i < node->result_count(); ++i) {
+        const Value value{node, i};
+        if (!graph::has(node->op(), graph::kLeaf) && regions_.stored.contains(value)) {
+          regions_.roots.push_back(value);
+          if (constant_.contains(node)) regions_.prologue.insert(value);
+        }
+      }
+    }
+    return std::move(regions_);
+  }
+
+ private:
+  void keep(Value value) {
+    if (value.op() != Op::Dims) regions_.stored.insert(value);
+  }
+
+  void visit(const Node& node) {
+    const Value value{&node, 0};
+    if (graph::has(node.op(), graph::kLeaf)) {
+      keep(value);
+      if (node.op() == Op::Param || node.op() == Op::Constant) constant_.insert(&node);
+      return;
+    }
+    bool constant = value.shape().is_static();
+    for (const Value& operand : node.operands()) constant = constant && constant_.contains(operand.node);
+    if (constant) constant_.insert(&node);
+    if (is_heavy(node.op()) || must_store(value, constant)) keep(value);
+  }
+
+  bool must_store(Value value, bool constant) const {
+    const auto uses = uses_.uses(value);
+    if (constant) return !is_view(value.op()) && feeds_a_run(value);
+    if (is_view(value.op())) return false;
+    for (const auto& use : uses) {
+      if (reaches_memory_operand(use)) return true;
+    }
+    return uses.size() > 1 || value.op() == Op::Concat;
+  }
+
+  // Whether the value, perhaps through views, is an operand that wants memory.
+  bool reaches_memory_operand(const graph::UseLists::Use& use) const {
+    std::vector<graph::UseLists::Use> pending = {use};
+    while (!pending.empty()) {
+      const auto current = pending.back();
+      pending.pop_back();
+      if (wants_memory(*current.user, current.operand)) return true;
+      if (!is_view(current.user->op())) continue;
+      for (const auto& next : uses_.uses({current.user, 0})) pending.push_back(next);
+    }
+    return false;
+  }
+
+  // A value of parameters only: stored where a run reads it, except as a weight, which packing reads once.
+  bool feeds_a_run(Value value) const {
+    for (const auto& use : uses_.uses(value)) {
+      bool user_constant = use.user->types()[0].shape.is_static();
+      for (const Value& operand : use.user->operands()) user_constant = user_constant && constant_.contains(operand.node);
+      if (!user_constant && !is_weight(*use.user, use.operand)) return true;
+    }
+    return false;
+  }
+
+  const graph::Graph& graph_;
+  graph::UseLists uses_;
+  Regions regions_;
+  std::unordered_set<const Node*> constant_;
+};
+
+}  // namespace
+
+Regions partition(const graph::Graph& graph) { return Partitioner(graph).run(); }
+
+}  // namespace tenon::fuse

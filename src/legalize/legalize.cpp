@@ -1,0 +1,66 @@
+// Claims of the CPU backend, and the error that lists everything outside them at once.
+#include "legalize/legalize.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+
+namespace tenon::legalize {
+
+using graph::Node;
+using graph::Op;
+using graph::Value;
+
+namespace {
+
+// Ops of the table that have no kernels yet.
+constexpr Op kMissing[] = {Op::Pow, Op::Split};
+
+bool has_kernels(DType dtype) { return dtype != DType::F16 && dtype != DType::BF16; }
+
+std::string problem(const Node& node) {
+  for (const Op op : kMissing) {
+    if (node.op() == op) return std::string(graph::info(op).text);
+  }
+  const bool contraction = node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
+  for (const TensorType& type : node.types()) {
+    if (!has_kernels(type.dtype) || (contraction && type.dtype != DType::F32)) {
+      return fmt::format("{} of {}", graph::info(node.op()).text, to_string(type.dtype));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void check_supported(const graph::Graph& graph) {
+  std::map<std::string, std::set<std::string>> found;
+  for (const Node* node : graph.topological()) {
+    const std::string what = problem(*node);
+    if (!what.empty()) found[what].insert(std::string(graph.origin(node)));
+  }
+  if (found.empty()) return;
+  std::string list;
+  for (const auto& [what, origins] : found) {
+    list += fmt::format("\n  {} ({} nodes; first: {})", what, origins.size(), *origins.begin());
+  }
+  throw unsupported_error("[legalize] the cpu backend cannot run:{}", list);
+}
+
+graph::Graph separate_outputs(const graph::Graph& graph) {
+  graph::Graph result = graph;
+  std::set<std::pair<const Node*, int>> taken;
+  std::vector<graph::Output> outputs = graph.outputs();
+  for (graph::Output& output : outputs) {
+    while (graph::has(output.value.op(), graph::kLeaf) || taken.contains({output.value.node, output.value.result})) {
+      output.value = result.reshape(output.value, output.value.shape().dims());
+    }
+    taken.insert({output.value.node, output.value.result});
+  }
+  result.set_outputs(std::move(outputs));
+  return result;
+}
+
+}  // namespace tenon::legalize

@@ -1,0 +1,62 @@
+// Region: builds the values of one kernel. `at(value, index)` is the expression of one element: a load where the value
+// is stored, else the producer's own expression at the mapped index.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fuse/fuse.h"
+#include "kernel/kernel.h"
+#include "lower/lower.h"
+
+namespace tenon::lower {
+
+using Index = std::vector<Dim>;
+
+class Region {
+ public:
+  Region(graph::Value root, const fuse::Regions& regions, const Layout& layout);
+
+  kernel::ExprRef at(graph::Value value, const Index& index);
+  kernel::ExprRef load_stored(graph::Value value, const Index& index);
+  kernel::Stmt store_result(const Index& index, kernel::ExprRef value);
+
+  // A local of the kernel: a scalar or a row.
+  int local(const std::string& name, DType dtype, const Dim& elements);
+  Symbol range(const std::string& name, const Dim& extent) { return Symbol::range(name, extent); }
+  // Loops over every axis of `shape` around what `body` makes for the index.
+  kernel::Block loops(const std::vector<Dim>& extents, const std::function<kernel::Block(const Index&)>& body);
+  // Lets made by expressions since the last call; they go before the statements that use them.
+  kernel::Block take_lets();
+
+  Lowered finish(std::string name, kernel::Block body);
+  graph::Value root() const { return root_; }
+  kernel::Kernel& kernel() { return kernel_; }
+
+ private:
+  kernel::ExprRef compute(graph::Value value, const Index& index);
+  kernel::ExprRef elementwise(const graph::Node& node, const Index& index);
+  kernel::ExprRef concat(const graph::Node& node, const Index& index);
+  kernel::ExprRef gather(const graph::Node& node, const Index& index);
+  kernel::ExprRef dims_leaf(const graph::Node& node, const Index& index);
+  int argument(graph::Value value);
+
+  graph::Value root_;
+  const fuse::Regions& regions_;
+  const Layout& layout_;
+  kernel::Kernel kernel_;
+  std::vector<graph::Value> arguments_;
+  std::map<std::pair<const graph::Node*, int>, int> buffers_;
+  kernel::Block lets_;
+  std::map<std::string, Symbol> let_names_;  // by what is looked up: the same look-up is made once
+  int names_ = 0;
+};
+
+// Index of an operand of `shape` when the result is indexed by `index`: right-aligned, 0 where the extent is 1.
+Index broadcast_index(const Shape& shape, const Index& index);
+// The scalar definition of an elementwise op.
+kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x, DType result);
+kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
+
+}  // namespace tenon::lower
