@@ -4,6 +4,7 @@
 #include <protozero/exception.hpp>
 
 #include "import/onnx/proto.h"
+#include "import/onnx/read_parts.h"
 #include "import/onnx/wire.h"
 
 namespace tenon::onnx {
@@ -22,11 +23,6 @@ class ModelReader {
   void read_graph(WireReader message);
   NodeProto read_node(WireReader message);
   AttributeProto read_attribute(WireReader message);
-  TensorProto read_tensor(std::string_view bytes);
-  void read_external(WireReader message, TensorProto& tensor);
-  ValueInfoProto read_value_info(WireReader message);
-  void read_tensor_type(WireReader message, ValueInfoProto& info);
-  std::vector<DimensionProto> read_shape(WireReader message);
 
   // Runs `read` with "`what` `index`" on the trail.
   template <typename Read>
@@ -37,9 +33,6 @@ class ModelReader {
     return result;
   }
   void call_it(std::string_view name) { trail_.back().name = name; }
-  static void limit(size_t count, size_t most, const char* what) {
-    if (count > most) throw user_error("more than {} {}", most, what);
-  }
   std::string where() const;
 
   struct Step {
@@ -120,8 +113,9 @@ void ModelReader::read_graph(WireReader message) {
         break;
       case kGraphInitializer:
         limit(m.initializers.size() + 1, limits::kTensors, "initializers");
-        m.initializers.push_back(inside("initializer", m.initializers.size(),
-                                        [&] { return read_tensor(message.bytes()); }));
+        m.initializers.push_back(inside("initializer", m.initializers.size(), [&] {
+          return read_tensor(message.bytes(), trail_.back().name);
+        }));
         break;
       case kGraphInput:
       case kGraphOutput: {
@@ -129,7 +123,7 @@ void ModelReader::read_graph(WireReader message) {
         auto& list = input ? m.inputs : m.outputs;
         limit(list.size() + 1, limits::kValueInfos, "graph inputs or outputs");
         list.push_back(inside(input ? "graph input" : "graph output", list.size(), [&] {
-          return read_value_info(message.message(Message::ValueInfo));
+          return read_value_info(message.message(Message::ValueInfo), trail_.back().name);
         }));
         break;
       }
@@ -197,7 +191,7 @@ AttributeProto ModelReader::read_attribute(WireReader message) {
         seen = AttributeKind::String;
         break;
       case kAttributeT:
-        a.t = read_tensor(message.bytes());
+        a.t = read_tensor(message.bytes(), trail_.back().name);
         seen = AttributeKind::Tensor;
         break;
       case kAttributeFloats:
@@ -222,96 +216,6 @@ AttributeProto ModelReader::read_attribute(WireReader message) {
   }
   if (a.kind == AttributeKind::Undefined) a.kind = seen;
   return a;
-}
-
-TensorProto ModelReader::read_tensor(std::string_view bytes) {
-  TensorProto tensor;
-  tensor.message = bytes;
-  WireReader message{{bytes.data(), bytes.size()}, Message::Tensor};
-  while (message.next()) {
-    switch (message.field()) {
-      case kTensorDims:
-        message.integers(tensor.dims);
-        limit(tensor.dims.size(), limits::kRank, "dims of a tensor");
-        break;
-      case kTensorDataType:
-        tensor.data_type = message.integer();
-        break;
-      case kTensorName:
-        call_it(tensor.name = message.text());
-        break;
-      case kTensorRawData:
-        tensor.raw = message.bytes();
-        break;
-      case kTensorFloatData:
-      case kTensorInt32Data:
-      case kTensorInt64Data:
-      case kTensorDoubleData:
-      case kTensorUint64Data:
-        tensor.has_typed_data = true;
-        message.skip();
-        break;
-      case kTensorStringData:
-        tensor.has_strings = true;
-        message.skip();
-        break;
-      case kTensorSegment:
-        tensor.has_segment = true;
-        message.skip();
-        break;
-      case kTensorExternalData:
-        limit(tensor.external.size() + 1, 16, "external data entries");
-        read_external(message.message(Message::Entry), tensor);
-        break;
-      case kTensorDataLocation:
-        tensor.is_external = message.integer() == 1;
-        break;
-    }
-  }
-  return tensor;
-}
-
-void ModelReader::read_external(WireReader message, TensorProto& tensor) {
-  auto& [key, value] = tensor.external.emplace_back();
-  while (message.next()) {
-    if (message.field() == kEntryKey) key = message.text();
-    if (message.field() == kEntryValue) value = message.text();
-  }
-}
-
-ValueInfoProto ModelReader::read_value_info(WireReader message) {
-  ValueInfoProto info;
-  while (message.next()) {
-    if (message.field() == kValueInfoName) call_it(info.name = message.text());
-    if (message.field() != kValueInfoType) continue;
-    WireReader type = message.message(Message::Type);
-    while (type.next()) read_tensor_type(type.message(Message::TensorType), info);
-  }
-  return info;
-}
-
-void ModelReader::read_tensor_type(WireReader message, ValueInfoProto& info) {
-  info.is_tensor = true;
-  while (message.next()) {
-    if (message.field() == kTensorTypeElemType) info.elem_type = message.integer();
-    if (message.field() == kTensorTypeShape) {
-      info.dims = read_shape(message.message(Message::TensorShape));
-    }
-  }
-}
-
-std::vector<DimensionProto> ModelReader::read_shape(WireReader message) {
-  std::vector<DimensionProto> dims;
-  while (message.next()) {
-    limit(dims.size() + 1, limits::kRank, "dims of a tensor");
-    DimensionProto& dim = dims.emplace_back();
-    WireReader dimension = message.message(Message::Dimension);
-    while (dimension.next()) {
-      if (dimension.field() == kDimensionValue) dim.value = dimension.integer();
-      if (dimension.field() == kDimensionParam) dim.param = dimension.text();
-    }
-  }
-  return dims;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/mapped_file.h"
 #include "import/onnx/wire.h"
 
 namespace tenon::onnx {
@@ -73,6 +74,11 @@ DType dtype_of(int64_t number, std::string_view what) {
   if (number > 0 && number < 1000) dtype = dtype_from_onnx(static_cast<int>(number));
   if (!dtype) throw unsupported_error("{} has ONNX element type {}, not supported", what, number);
   return *dtype;
+}
+
+graph::Data map_file(const std::filesystem::path& path) {
+  auto file = std::make_shared<MappedFile>(MappedFile::open(path.string()).take());
+  return {file->bytes(), file};
 }
 
 LoadedTensor TensorLoader::load(const TensorProto& tensor) {

@@ -37,7 +37,7 @@ class TensorLoader {
   std::map<std::filesystem::path, graph::Data> mapped_;
 };
 
-// The whole file, mapped read-only. User error where it cannot be opened or is no regular file.
+// The whole file, mapped read-only; the data owns the mapping.
 graph::Data map_file(const std::filesystem::path& path);
 
 // The dtype of an ONNX number; Unsupported names `what`.
