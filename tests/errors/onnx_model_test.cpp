@@ -130,6 +130,17 @@ TEST(OnnxModel, WhoseShapesComeFromDataSaysSo) {
   expect_import_error(w, ErrorKind::Unsupported, {"'n' (Reshape)", "computed from data"});
 }
 
+TEST(OnnxModel, WhoseExtentsDoubleWithEveryOpIsRejectedBeforeItTakesForever) {
+  OnnxWriter w = writer();
+  w.int64s("one", {1});
+  w.int64s("last", {-1});
+  w.int64s("axis", {0});
+  std::string x = "x";
+  for (int i = 0; i < 60; ++i) x = w.node("Slice", {x, "one", "last", "axis"});
+  w.untyped_output(x);
+  expect_import_error(w, ErrorKind::Unsupported, {"(Slice)", "too complicated"});
+}
+
 TEST(OnnxOptions, ThatBoundAnUnknownSymbolListTheKnownOnes) {
   OnnxWriter w = writer();
   w.raw_node("n", "Relu", {"x"}, {"y"});

@@ -92,6 +92,10 @@ Value make_leaf(graph::Graph& g, LoadedTensor tensor, const std::string& name);
 // The elements of a small integer tensor, where its node knows them.
 std::optional<std::vector<Dim>> shape_value(Value value);
 
+// Unsupported where an extent or a followed element is an expression beyond limits::kDimSize: a few
+// ops could otherwise double it again and again.
+void check_extents_small(Value value);
+
 // A Slice that selects rows 0 .. n-1 of the first axis.
 Value first_rows(graph::Graph& g, Value table, const Dim& rows);
 

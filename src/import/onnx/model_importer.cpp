@@ -159,7 +159,11 @@ void ModelImporter::import_node(size_t index) {
   const NodeProto& node = model_.nodes[index];
   try {
     Results results = call_importer(node, index);
-    for (Value& value : results) value = value ? settle(value) : value;
+    for (Value& value : results) {
+      if (!value) continue;
+      check_extents_small(value);
+      value = settle(value);
+    }
     set_origins(results, label(index));
     define_outputs(node, results);
   } catch (const Error& error) {

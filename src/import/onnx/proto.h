@@ -49,6 +49,7 @@ inline constexpr size_t kValueInfos = 100'000;
 inline constexpr size_t kRank = 32;
 inline constexpr size_t kNameBytes = 64 * 1024;
 inline constexpr size_t kSymbolicElements = 1024;  // of an integer tensor whose values are followed
+inline constexpr int kDimSize = 200;               // symbols and operations of one extent
 }  // namespace limits
 
 struct TensorProto {

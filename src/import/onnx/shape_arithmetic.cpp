@@ -41,6 +41,34 @@ Value first_rows(graph::Graph& g, Value table, const Dim& rows) {
 
 namespace {
 
+// Takes the size of the expression, counted as a tree, from `budget`; stops when that is spent.
+void spend(const Dim& dim, int& budget) {
+  for (const Dim::Term& term : dim.terms()) {
+    --budget;
+    for (const auto& atom : term.atoms) {
+      if (--budget < 0) return;
+      for (const Dim& arg : atom->args) spend(arg, budget);
+    }
+  }
+}
+
+void check_small(const Dim& dim) {
+  int budget = limits::kDimSize;
+  spend(dim, budget);
+  if (budget < 0) throw unsupported_error("its extents are too complicated to follow");
+}
+
+}  // namespace
+
+void check_extents_small(Value value) {
+  for (const Dim& dim : value.shape()) check_small(dim);
+  if (const auto& elements = value.shape_value()) {
+    for (const Dim& dim : *elements) check_small(dim);
+  }
+}
+
+namespace {
+
 Dim dim_of(const Dim::Atom& atom) {
   if (atom.kind == AtomKind::Symbol) return Dim(*atom.symbol);
   if (atom.kind == AtomKind::FloorDiv) return floordiv(atom.args[0], atom.args[1]);
