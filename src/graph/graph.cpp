@@ -110,6 +110,7 @@ Value Graph::dims(std::vector<Dim> values, bool scalar) {
   for (const Dim& value : values) all_constant = all_constant && value.is_const();
   if (all_constant) {
     std::vector<int64_t> integers;
+    integers.reserve(values.size());
     for (const Dim& value : values) integers.push_back(value.const_value());
     return constant({std::move(shape), DType::I64}, {std::as_bytes(std::span(integers)), nullptr});
   }
@@ -149,6 +150,7 @@ std::vector<Value> Graph::apply_all(Op op, std::vector<Value> operands, Attribut
       context_->intern({op, std::move(operands), std::move(attributes), std::move(types), "", {}});
   if (!current_origin_.empty()) origins_.emplace(node, current_origin_);
   std::vector<Value> results;
+  results.reserve(node->types().size());
   for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
   return results;
 }

@@ -53,8 +53,8 @@ class Node {
   // The symbolic elements of a small integer tensor that holds shapes, where they are known
   // (row-major).
   const std::optional<std::vector<Dim>>& shape_value(int result = 0) const {
-    static const std::optional<std::vector<Dim>> none;
-    return shape_values_.empty() ? none : shape_values_[static_cast<size_t>(result)];
+    static const std::optional<std::vector<Dim>> kNone;
+    return shape_values_.empty() ? kNone : shape_values_[static_cast<size_t>(result)];
   }
   // Structural: equal across processes, machines and builds. Parameters count by name and type.
   const Digest& digest() const { return digest_; }

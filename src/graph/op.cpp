@@ -6,13 +6,13 @@
 namespace tenon::graph {
 
 std::optional<Op> parse_op(std::string_view text) {
-  static const std::unordered_map<std::string_view, Op> by_text = [] {
+  static const std::unordered_map<std::string_view, Op> kByText = [] {
     std::unordered_map<std::string_view, Op> map;
     for (int i = 0; i < kOpCount; ++i) map.emplace(kOps[i].text, static_cast<Op>(i));
     return map;
   }();
-  const auto found = by_text.find(text);
-  if (found == by_text.end()) return std::nullopt;
+  const auto found = kByText.find(text);
+  if (found == kByText.end()) return std::nullopt;
   return found->second;
 }
 

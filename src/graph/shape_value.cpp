@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "graph/evaluate.h"
@@ -171,6 +172,7 @@ Found moved_by(const Node& node, std::span<const int> numbered) {
     }
   }
   std::vector<const Tensor*> pointers;
+  pointers.reserve(tensors.size());
   for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
   Found results;
   for (const Tensor& result :
@@ -183,8 +185,8 @@ Found moved_by(const Node& node, std::span<const int> numbered) {
 }
 
 Found moved(const Node& node) {
-  std::vector<int> all;
-  for (int i = 0; i < node.operand_count(); ++i) all.push_back(i);
+  std::vector<int> all(static_cast<size_t>(node.operand_count()));
+  std::iota(all.begin(), all.end(), 0);
   return moved_by(node, all);
 }
 

@@ -34,15 +34,15 @@ constexpr Rule kRules[] = {
     // name            domain   from                                  to
     {"mul-one",        kNumber, x * 1,                                x},
     {"add-zero",       kInt,    x + 0,                                x},  // floats: -0 + 0 is +0
-    {"sub-zero",       kNumber, x - 0,                                x},  // a literal 0 never matches -0
+    {"sub-zero",       kNumber, x - 0,                                x},  // 0 never matches -0
     {"div-one",        kNumber, x / 1,                                x},
-    {"mul-zero",       kInt,    x * 0,                                0},  // floats: NaN, infinities, signs
-    {"sub-self",       kInt,    x - x,                                0},
+    {"mul-zero",       kInt,    x * 0,                                0},  // floats: NaN, signs
+    {"sub-self",       kInt,    x - x,                                0},  // NOLINT
     {"neg-neg",        kNumber, -(-x),                                x},
     {"mul-minus-one",  kFloat,  x * -1,                               -x},
     {"add-neg",        kNumber, x + (-y),                             x - y},
     {"sub-neg",        kNumber, x - (-y),                             x + y},
-    {"neg-sub",        kInt,    -(x - y),                             y - x},  // floats: x == y gives -0
+    {"neg-sub",        kInt,    -(x - y),                             y - x},  // floats: -0
     {"min-self",       kNumber, min(x, x),                            x},
     {"max-self",       kNumber, max(x, x),                            x},
     {"min-absorb",     kInt,    min(x, max(x, y)),                    x},  // floats: NaN in y
@@ -50,7 +50,7 @@ constexpr Rule kRules[] = {
     {"pow-one",        kNumber, of(Op::Pow, x, 1),                    x},
     {"pow-two",        kNumber, of(Op::Pow, x, 2),                    x * x},
     {"abs-abs",        kNumber, of(Op::Abs, of(Op::Abs, x)),          of(Op::Abs, x)},
-    {"abs-neg",        kFloat,  of(Op::Abs, -x),                      of(Op::Abs, x)},  // unsigned: -x wraps
+    {"abs-neg",        kFloat,  of(Op::Abs, -x),                      of(Op::Abs, x)},  // u8: wraps
     {"relu-relu",      kNumber, of(Op::Relu, of(Op::Relu, x)),        of(Op::Relu, x)},
     {"not-not",        kBool,   of(Op::Not, of(Op::Not, x)),          x},
     {"and-self",       kBool,   of(Op::And, x, x),                    x},

@@ -47,6 +47,7 @@ Graph fold_constants(const Graph& source) {
     std::vector<Tensor> tensors;
     for (const Value& operand : operands) tensors.push_back(tensor_of(operand));
     std::vector<const Tensor*> pointers;
+    pointers.reserve(tensors.size());
     for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
     try {
       std::vector<Tensor> values =

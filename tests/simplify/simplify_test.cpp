@@ -233,6 +233,7 @@ TEST(Simplify, KeepsTheNumbersOfAGraphWithEveryOp) {
       t.shape.push_back(value.value());
     }
     std::vector<double> values;
+    values.reserve(static_cast<size_t>(t.elements()));
     for (int64_t i = 0; i < t.elements(); ++i) {
       values.push_back(is_float(leaf.dtype()) ? static_cast<double>(i % 11) / 8 + 0.5
                                               : static_cast<double>(i % 2));
