@@ -1,5 +1,6 @@
 // Row statements as vectors. A loop over columns becomes vectors of kLaneCount with a masked tail; a reduction becomes a
 // lane accumulator (element i in lane i mod 16), combined by the fixed tree. The order never depends on the machine.
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -13,6 +14,11 @@ namespace {
 
 constexpr int64_t kUnrollUpTo = 4;  // vectors of a short row are copied, longer rows loop
 
+// The smallest integer of a dtype. Exact: a power of two, or 0.
+double lowest(DType dtype) {
+  return info(dtype).kind == DTypeKind::Signed ? -std::ldexp(1.0, info(dtype).bits - 1) : 0.0;
+}
+
 // Adds the guard `element < extent` to every load that moves with the lane.
 ExprRef guarded(const ExprRef& root, const Symbol& lane, const Guard& guard) {
   return transform(root, [&](Expr& copy) -> ExprRef {
@@ -21,7 +27,11 @@ ExprRef guarded(const ExprRef& root, const Symbol& lane, const Guard& guard) {
   });
 }
 
-double identity(Op op) { return op == Op::ReduceMax ? -std::numeric_limits<double>::infinity() : 0.0; }
+// What a lane starts with and what fills a masked tail.
+ExprRef identity(Op op, DType dtype) {
+  if (op == Op::ReduceAdd) return constant(dtype, 0);
+  return constant(dtype, is_float(dtype) ? -std::numeric_limits<double>::infinity() : lowest(dtype));
+}
 
 }  // namespace
 
@@ -75,7 +85,7 @@ Block Scheduler::lanes_store(const Store& source) {
   s.value = transform(s.value, [&](Expr& copy) -> ExprRef {
     if (!has(copy.op, kReduce)) return nullptr;
     TENON_CHECK(copy.op != Op::ReduceFma, "kernel {}: a contraction outside a tile", source_.name);
-    const ExprRef zero = constant(copy.dtype, identity(copy.op));
+    const ExprRef zero = identity(copy.op, copy.dtype);
     const int acc = kernel_.add_buffer(
         {.name = "acc" + std::to_string(names_++), .dtype = copy.dtype, .elements = kLaneCount, .storage = Storage::Register});
     auto at_lane = [&](const Symbol& lane) { return load(acc, copy.dtype, lane); };

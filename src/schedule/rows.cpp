@@ -159,7 +159,8 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
     const Symbol step("rows." + std::to_string(names_++), {1, most_rows});
     const Dim first_row = first + start;
 
-    const std::function<Block(const Block&)> statements = [&](const Block& body) -> Block {
+    using Loops = std::vector<Loop>;
+    const std::function<Block(const Block&, const Loops&)> statements = [&](const Block& body, const Loops& around) -> Block {
       Block result, pending;  // pending: statements of single rows, done together in one loop over the tile's rows
       auto flush = [&] {
         if (pending.empty()) return;
@@ -179,11 +180,13 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
         const auto* l = s.as<Loop>();
         if (const auto found = find_contraction(s)) {
           flush();
-          const Contraction c = needs_packing(*found) ? packed(*found, nest.loops, rows.symbol) : *found;
+          const Contraction c = needs_packing(*found) ? packed(*found, around, rows.symbol) : *found;
           for (Stmt& made : tile_panels(c, rows.symbol, first_row, step)) result.push_back(std::move(made));
         } else if (l && l->kind == LoopKind::Serial) {
           flush();
-          result.push_back(loop(LoopKind::Serial, l->symbol, l->extent, statements(*l->body)));
+          Loops inside = around;
+          inside.push_back(*l);
+          result.push_back(loop(LoopKind::Serial, l->symbol, l->extent, statements(*l->body, inside)));
         } else {
           pending.push_back(s);
         }
@@ -213,7 +216,7 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
       stores(result);
       return result;
     };
-    return {ladder(start, count, step, target_.row_steps, statements(expand(expanded)))};
+    return {ladder(start, count, step, target_.row_steps, statements(expand(expanded), nest.loops))};
   });
 }
 

@@ -181,6 +181,12 @@ Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) 
   return builder_.CreateAnd(below, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
 }
 
+Emitter::Value* Emitter::emit_greater(Value* a, Value* b, DType dtype) {
+  if (is_float(dtype)) return builder_.CreateFCmpOGT(a, b);
+  return info(dtype).kind == DTypeKind::Signed ? builder_.CreateICmpSGT(a, b)
+                                               : builder_.CreateICmpUGT(a, b);
+}
+
 // Halves of 8, 4, 2, 1: the same tree on every machine.
 Emitter::Value* Emitter::emit_lanes(const kernel::Expr& expr) {
   Value* v = builder_.CreateLoad(vector_type(scalar_type(expr.dtype)),
@@ -190,8 +196,11 @@ Emitter::Value* Emitter::emit_lanes(const kernel::Expr& expr) {
     for (int i = 0; i < half; ++i) low.push_back(i), high.push_back(i + half);
     Value* a = builder_.CreateShuffleVector(v, low);
     Value* b = builder_.CreateShuffleVector(v, high);
-    v = expr.op == Op::LanesAdd ? builder_.CreateFAdd(a, b)
-                                : builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+    if (expr.op == Op::LanesAdd) {
+      v = is_float(expr.dtype) ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+    } else {
+      v = builder_.CreateSelect(emit_greater(a, b, expr.dtype), a, b);
+    }
   }
   return builder_.CreateExtractElement(v, uint64_t{0});
 }
@@ -271,8 +280,8 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
     case Op::Div:
       if (real) return builder_.CreateFDiv(x[0], x[1]);
       return is_signed ? builder_.CreateSDiv(x[0], x[1]) : builder_.CreateUDiv(x[0], x[1]);
-    case Op::Min: return builder_.CreateSelect(compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT), x[0], x[1]);
-    case Op::Max: return builder_.CreateSelect(compare(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT), x[0], x[1]);
+    case Op::Min: return builder_.CreateSelect(emit_greater(x[1], x[0], dtype), x[0], x[1]);
+    case Op::Max: return builder_.CreateSelect(emit_greater(x[0], x[1], dtype), x[0], x[1]);
     case Op::Equal: return compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
     case Op::Less: return compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
     case Op::LessEqual: return compare(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);

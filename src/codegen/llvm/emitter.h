@@ -66,6 +66,7 @@ class Emitter {
   Value* emit_pointwise(const kernel::Expr& expr);
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
+  Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
   Value* emit_guards(const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
   Value* emit_guard(const Dim& index, const Dim& bound);
   Value* emit_constant(DType dtype, double value);
