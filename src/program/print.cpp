@@ -15,9 +15,11 @@ void print_step(const Program& program, const Step& step, Text out) {
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     fmt::format_to(out, "{} {}", step.writes[i] ? " ->" : ",", describe(program, step.buffers[i]));
   }
+  if (!step.dims.empty()) fmt::format_to(out, " dims");
+  for (const Dim& dim : step.dims) fmt::format_to(out, " {}", dim.to_string());
   if (!step.scratch_bytes.is_const(0))
     fmt::format_to(out, " scratch {}", step.scratch_bytes.to_string());
-  fmt::format_to(out, "  # {} {}\n", step.kind, step.origin);
+  fmt::format_to(out, " flops {}  # {} {}\n", step.flops.to_string(), step.kind, step.origin);
 }
 
 void print_memory(const Program& program, Text out) {

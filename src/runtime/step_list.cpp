@@ -19,13 +19,15 @@ Result<StepList> StepList::make(const program::Program& program,
   for (const Dim& offset : program.plan.slot_offsets)
     list.slot_offsets_.push_back(list.dims_.add(offset));
   list.arena_bytes_ = list.dims_.add(program.plan.bytes);
-  for (const program::Step& step : steps)
+  for (const program::Step& step : steps) {
     list.bind(step, functions[static_cast<size_t>(step.code)]);
-  list.dim_values_.resize(list.dim_positions_.size());
-  if (!list.dims_.unknown_symbol().empty()) {
-    return internal_error("[program] symbol {} of a step is not a symbol of any input",
-                          list.dims_.unknown_symbol());
+    if (!list.dims_.unknown_symbol().empty()) {
+      return internal_error(
+          "[program] step '{} {}' depends on {}, which is not a symbol of any input", step.kind,
+          step.origin, list.dims_.unknown_symbol());
+    }
   }
+  list.dim_values_.resize(list.dim_positions_.size());
   return list;
 }
 

@@ -1,64 +1,10 @@
 // After the first run of a shape nothing is allocated, by any thread: malloc, operator new and mmap
 // are counted for the whole process while known shapes run in turn.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
 
 #include "runtime/executor.h"
+#include "tests/runtime/count_allocations.h"
 #include "tests/runtime/test_program.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TENON_COUNTS_ALLOCATIONS 0  // sanitizers bring their own malloc
-#else
-#define TENON_COUNTS_ALLOCATIONS 1
-#endif
-
-namespace {
-std::atomic<bool> counting = false;
-std::atomic<int> allocations = 0;
-
-void count() {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1);
-}
-}  // namespace
-
-#if TENON_COUNTS_ALLOCATIONS
-// operator new ends up in malloc too. The __libc functions are glibc's own names of what is
-// replaced here.
-extern "C" {
-void* __libc_malloc(size_t bytes);                      // NOLINT
-void* __libc_calloc(size_t count, size_t bytes);        // NOLINT
-void* __libc_realloc(void* old, size_t bytes);          // NOLINT
-void* __libc_memalign(size_t alignment, size_t bytes);  // NOLINT
-
-void* malloc(size_t bytes) {
-  count();
-  return __libc_malloc(bytes);
-}
-void* calloc(size_t items, size_t bytes) {
-  count();
-  return __libc_calloc(items, bytes);
-}
-void* realloc(void* old, size_t bytes) {
-  count();
-  return __libc_realloc(old, bytes);
-}
-void* aligned_alloc(size_t alignment, size_t bytes) {
-  count();
-  return __libc_memalign(alignment, bytes);
-}
-void* mmap(void* address, size_t bytes, int protection, int flags, int file,
-           off_t offset) noexcept {
-  count();
-  return reinterpret_cast<void*>(
-      syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
-}
-}
-#endif
 
 namespace tenon::runtime {
 namespace {

@@ -1,0 +1,151 @@
+// The public API on a small encoder: names, shapes and threads that a caller may get wrong, the two
+// ways to run, and no allocation after the first run of a shape. That the numbers are right is
+// shown by tests/python/compare_ort.py.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tenon/tenon.h"
+#include "tests/runtime/count_allocations.h"
+#include "tools/make_encoder/encoder_model.h"
+
+namespace tenon {
+namespace {
+
+class CompiledGraphTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string path =
+        std::filesystem::path(testing::TempDir()) / ("tenon_api_" + std::to_string(getpid()));
+    std::ofstream(path, std::ios::binary) << make_encoder::encoder_model(
+        {.layers = 2, .hidden = 64, .heads = 2, .ffn = 128, .vocab = 100, .maxpos = 64});
+    graph_ = std::make_unique<CompiledGraph>(Session().compile_onnx(path));
+    std::filesystem::remove(path);  // mapped: the file may go
+  }
+  static void TearDownTestSuite() { graph_.reset(); }
+
+  struct Request {
+    std::vector<int64_t> shape, ids, mask, types;
+    std::vector<float> hidden;
+    NamedInputs inputs;
+    NamedOutputs outputs;
+
+    Request(int64_t batch, int64_t seq) : shape{batch, seq} {
+      const auto tokens = static_cast<size_t>(batch * seq);
+      for (size_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int64_t>(i * 37 % 100));
+      mask.assign(tokens, 1);
+      types.assign(tokens, 0);
+      hidden.assign(tokens * 64, -1);
+      inputs = {{"input_ids", view(ids, shape)},
+                {"attention_mask", view(mask, shape)},
+                {"token_type_ids", view(types, shape)}};
+      outputs["last_hidden_state"] = {hidden.data(), dtype_of<float>(), {batch, seq, 64}};
+    }
+    Request(const Request&) = delete;
+    Request(Request&&) = default;  // the vectors' memory, and so the views, stay where they are
+  };
+
+  static std::string run_error(const NamedInputs& inputs) {
+    try {
+      graph_->run(inputs);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::User);
+      return error.what();
+    }
+    return "";
+  }
+
+  static inline std::unique_ptr<CompiledGraph> graph_;
+};
+
+TEST_F(CompiledGraphTest, DescribesItself) {
+  ASSERT_EQ(graph_->inputs().size(), 3u);
+  EXPECT_EQ(graph_->inputs()[0].name, "input_ids");
+  EXPECT_EQ(graph_->inputs()[0].shape, (std::vector<std::string>{"batch", "seq"}));
+  EXPECT_EQ(graph_->outputs()[0].shape, (std::vector<std::string>{"batch", "seq", "64"}));
+  EXPECT_GT(graph_->stats().kernels, 0);
+  EXPECT_GE(graph_->stats().steps, graph_->stats().kernels / 2);
+}
+
+TEST_F(CompiledGraphTest, RunAndRunIntoGiveTheSameBits) {
+  Request request(3, 7);
+  const std::vector<OwnedTensor> results = graph_->run(request.inputs);
+  graph_->run_into(request.inputs, request.outputs);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].shape, (std::vector<int64_t>{3, 7, 64}));
+  const std::span<const float> hidden = results[0].as<float>();
+  ASSERT_EQ(hidden.size(), request.hidden.size());
+  EXPECT_EQ(std::memcmp(hidden.data(), request.hidden.data(), hidden.size_bytes()), 0);
+  EXPECT_THROW(results[0].as<double>(), Error);
+}
+
+TEST_F(CompiledGraphTest, NamesThatDoNotExistOrAreMissingAreErrors) {
+  Request request(1, 4);
+  request.inputs["ids"] = request.inputs["input_ids"];
+  EXPECT_EQ(run_error(request.inputs),
+            "unknown input \"ids\"; the model's inputs are \"input_ids\", \"attention_mask\", "
+            "\"token_type_ids\"");
+  request.inputs.erase("ids");
+  request.inputs.erase("attention_mask");
+  EXPECT_EQ(
+      run_error(request.inputs),
+      "missing input \"attention_mask\" i64[batch, seq]; the model's inputs are \"input_ids\", "
+      "\"attention_mask\", \"token_type_ids\"");
+}
+
+TEST_F(CompiledGraphTest, AnIndexOutsideTheEmbeddingTableIsAnErrorOfTheRun) {
+  Request request(2, 4);
+  request.ids[5] = 100;
+  EXPECT_NE(run_error(request.inputs).find("index 100 lies outside 0..99"), std::string::npos)
+      << run_error(request.inputs);
+  request.ids[5] = 99;
+  EXPECT_EQ(run_error(request.inputs), "");
+}
+
+TEST_F(CompiledGraphTest, AConcurrentRunIsAnError) {
+  std::atomic<bool> stop = false;
+  std::atomic<int> started = 0, refused = 0;
+  const auto loop = [&] {
+    Request request(4, 32);
+    ++started;
+    while (!stop) {
+      try {
+        graph_->run_into(request.inputs, request.outputs);
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("in use by another thread"), std::string::npos)
+            << error.what();
+        ++refused;
+        stop = true;
+      }
+    }
+  };
+  std::thread other(loop);
+  loop();
+  other.join();
+  EXPECT_GT(refused.load(), 0);
+}
+
+TEST_F(CompiledGraphTest, RunIntoAllocatesNothingAfterTheFirstRunOfAShape) {
+#if !TENON_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "sanitizers bring their own malloc";
+#endif
+  std::vector<Request> requests;
+  for (const auto& [batch, seq] : {std::pair{1, 1}, {8, 64}, {3, 17}, {2, 40}, {16, 5}})
+    requests.emplace_back(batch, seq);
+  for (Request& request : requests) graph_->run_into(request.inputs, request.outputs);
+  allocations = 0;
+  counting = true;
+  for (int round = 0; round < 3; ++round) {
+    for (Request& request : requests) graph_->run_into(request.inputs, request.outputs);
+  }
+  counting = false;
+  EXPECT_EQ(allocations.load(), 0);
+}
+
+}  // namespace
+}  // namespace tenon
