@@ -1,0 +1,122 @@
+// A schedule changes how a kernel computes and not one bit of what: each lowered kernel against its
+// scheduled form, both on the interpreter, for the tiles of AVX2 and of AVX-512.
+#include "schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/schedule/run_kernel.h"
+
+namespace tenon::kernel_test {
+namespace {
+
+class ScheduleTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ScheduleTest, IsLegalAsTheLoweredKernelIs) {
+  const kernel::Kernel lowered = kernel::parse(GetParam().text);
+  EXPECT_NO_THROW(kernel::verify(lowered));
+  for (const auto& [name, target] : targets()) {
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, target);
+    EXPECT_EQ(scheduled.kernel.level, kernel::Level::Scheduled);
+    EXPECT_NO_THROW(kernel::verify(scheduled.kernel)) << kernel::print(scheduled.kernel);
+    for (const kernel::Kernel& pack : scheduled.packs) {
+      EXPECT_NO_THROW(kernel::verify(pack)) << kernel::print(pack);
+    }
+  }
+}
+
+TEST_P(ScheduleTest, GivesTheBitsOfTheLoweredKernel) {
+  const Case& test = GetParam();
+  const kernel::Kernel lowered = kernel::parse(test.text);
+  for (const auto& [name, target] : targets()) {
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, target);
+    for (const Extents& extents : test.runs) {
+      Memory expected = random_memory(lowered, extents, test.indices), actual = expected;
+      run_lowered(expanded(lowered), extents, expected);
+      const Fault fault = run_scheduled(scheduled, extents, actual, interpret);
+      EXPECT_EQ(fault, Fault{}) << name << " " << text_of(extents);
+      ASSERT_EQ(difference(expected, actual), "") << name << " " << text_of(extents);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, ScheduleTest, ::testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+// The same text for a kernel of any level that was parsed from it.
+TEST(Schedule, IsPrintedAndParsedWithoutLoss) {
+  for (const Case& test : all_cases()) {
+    for (const auto& [name, target] : targets()) {
+      const kernel::Kernel k = schedule::schedule(kernel::parse(test.text), target).kernel;
+      EXPECT_EQ(kernel::print(kernel::parse(kernel::print(k))), kernel::print(k)) << test.name;
+    }
+  }
+}
+
+TEST(Schedule, IsTheSameEveryTime) {
+  for (const Case& test : all_cases()) {
+    for (const auto& [name, target] : targets()) {
+      const auto once = schedule::schedule(kernel::parse(test.text), target);
+      const auto again = schedule::schedule(kernel::parse(test.text), target);
+      EXPECT_EQ(kernel::print(once.kernel), kernel::print(again.kernel)) << test.name;
+    }
+  }
+}
+
+// One K-loop body in at most four row counts, the last of them 1 so that any number is covered.
+TEST(Schedule, ContractionsHaveAtMostFourRowCounts) {
+  for (const auto& [name, target] : targets()) {
+    EXPECT_LE(target.row_steps.size(), 4u) << name;
+    EXPECT_EQ(target.row_steps.back(), 1) << name;
+    const auto scheduled = schedule::schedule(kernel::parse(linear_case(33, 40, {}).text), target);
+    int specialized = 0;
+    kernel::for_each(scheduled.kernel.body, [&](const kernel::Stmt& stmt) {
+      if (const auto* s = stmt.as<kernel::Specialize>()) {
+        ++specialized;
+        EXPECT_LE(s->values.size(), 4u);
+      }
+    });
+    EXPECT_EQ(specialized, 1) << name << "\n" << kernel::print(scheduled.kernel);
+  }
+}
+
+// Panels depend on the weight alone: two kernels that share it share what is packed, whatever else
+// they compute.
+TEST(Schedule, PackedPanelsDependOnTheWeightOnly) {
+  const std::string plain = R"(kernel matmul lowered dims rows: 1..77
+  buffer x: f32[rows*33] global argument 0
+  buffer w: f32[1320] global argument 1 constant
+  buffer y: f32[rows*40] global argument 2 written
+  parallel i in rows
+    parallel j in 40
+      y[i*40 + j] = reduce_fma(k in 33, x[i*33 + k], w[j + k*40], f32(0))
+)";
+  for (const auto& [name, target] : targets()) {
+    const auto one = schedule::schedule(kernel::parse(linear_case(33, 40, {}).text), target);
+    const auto other = schedule::schedule(kernel::parse(plain), target);
+    ASSERT_EQ(one.packs.size(), 1u);
+    ASSERT_EQ(other.packs.size(), 1u);
+    EXPECT_TRUE(one.packs[0].buffers.back().constant);
+    EXPECT_EQ(kernel::canonical_text(one.packs[0]), kernel::canonical_text(other.packs[0]));
+  }
+}
+
+// A symbolic length never sizes a stack buffer, and scores never reach memory beyond a tile.
+TEST(Schedule, AttentionKeepsScoresOnTheStack) {
+  for (const auto& [name, target] : targets()) {
+    const kernel::Kernel k =
+        schedule::schedule(kernel::parse(attention_case(4, 2, 32).text), target).kernel;
+    for (const kernel::Buffer& buffer : k.buffers) {
+      if (buffer.storage == kernel::Storage::Stack || buffer.storage == kernel::Storage::Register) {
+        ASSERT_TRUE(buffer.elements.is_const()) << buffer.name;
+        EXPECT_LE(buffer.elements.const_value() * size_of(buffer.dtype), 256 << 10) << buffer.name;
+      }
+      EXPECT_TRUE(!buffer.written || buffer.source_index == 4) << buffer.name;
+    }
+    EXPECT_TRUE(k.scratch_bytes().is_const()) << k.scratch_bytes().to_string();
+  }
+}
+
+}  // namespace
+}  // namespace tenon::kernel_test
