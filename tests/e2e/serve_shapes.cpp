@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   try {
     return serve_all(argv[1], argv[2], std::stoi(argv[3]));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "serve_shapes: {}\n", error.what());
+    std::fprintf(stderr, "serve_shapes: %s\n", error.what());
     return 1;
   }
 }

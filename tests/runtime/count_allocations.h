@@ -28,11 +28,12 @@ void count() {
 #if TENON_COUNTS_ALLOCATIONS
 // The __libc functions are glibc's own names of what is
 // replaced here.
+// NOLINTBEGIN(misc-definitions-in-headers,bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
-void* __libc_malloc(size_t bytes);                      // NOLINT
-void* __libc_calloc(size_t count, size_t bytes);        // NOLINT
-void* __libc_realloc(void* old, size_t bytes);          // NOLINT
-void* __libc_memalign(size_t alignment, size_t bytes);  // NOLINT
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* old, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
 
 void* malloc(size_t bytes) {
   count();
@@ -57,4 +58,5 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file,
       syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
 }
 }
+// NOLINTEND(misc-definitions-in-headers,bugprone-reserved-identifier,readability-identifier-naming)
 #endif

@@ -122,22 +122,26 @@ int call(const CommandLine& line) {
   return 0;
 }
 
-}  // namespace
-}  // namespace tenon::cli
-
-int main(int argc, char** argv) {
-  using namespace tenon::cli;  // NOLINT(google-build-using-namespace)
+int parse_and_call(int argc, char** argv) {
   CommandLine line;
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return report_usage(line.app, error, argc > 1 ? argv[1] : nullptr);
   }
+  return call(line);
+}
+
+}  // namespace
+}  // namespace tenon::cli
+
+int main(int argc, char** argv) {
   try {
-    return call(line);
+    return tenon::cli::parse_and_call(argc, argv);
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    fmt::print(stderr, "tenon: error: {}\n", error.what());
-    return dynamic_cast<const UsageError*>(&error) ? kBadUsage : kWorkFailed;
+    std::fprintf(stderr, "tenon: error: %s\n", error.what());
+    const bool usage = dynamic_cast<const tenon::cli::UsageError*>(&error) != nullptr;
+    return usage ? tenon::cli::kBadUsage : tenon::cli::kWorkFailed;
   }
 }
