@@ -1,5 +1,5 @@
-// Any bytes through the importer: they give a graph or an Error of kind User or Unsupported. A crash, a sanitizer
-// report, an Internal error or another exception is a finding.
+// Any bytes through the importer: they give a graph or an Error of kind User or Unsupported. A
+// crash, a sanitizer report, an Internal error or another exception is a finding.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
