@@ -1,0 +1,154 @@
+// Each region of a graph, lowered, on the interpreter of the loop IR: the numbers that the
+// interpreter of the tensor IR gives.
+#include "lower/lower.h"
+
+#include <gtest/gtest.h>
+
+#include "simplify/simplify.h"
+#include "tests/lower/graph_cases.h"
+#include "tests/lower/random_tensors.h"
+
+namespace tenon::graph_test {
+namespace {
+
+// Lowers and runs every region of the graph, in order. Values are dense.
+class LoweredGraph {
+ public:
+  explicit LoweredGraph(const Graph& graph) : graph_(graph), regions_(fuse::partition(graph)) {
+    const auto dense = [](Value value) { return value.shape().strides(); };
+    for (const Value& root : regions_.roots) {
+      kernels_.push_back(lower::lower(root, regions_, dense));
+    }
+  }
+
+  const std::vector<lower::Lowered>& kernels() const { return kernels_; }
+
+  std::vector<graph::Tensor> run(const Tensors& inputs, const Extents& extents) {
+    values_.clear();
+    for (const lower::Lowered& lowered : kernels_) {
+      std::vector<void*> buffers;
+      for (const kernel::Buffer& buffer : lowered.kernel.buffers) {
+        const bool global = buffer.storage == kernel::Storage::Global;
+        const auto at = static_cast<size_t>(buffer.source_index);
+        buffers.push_back(global ? memory(lowered.arguments[at], inputs, extents) : nullptr);
+      }
+      std::vector<int64_t> dims;
+      for (const Symbol& symbol : lowered.kernel.dims) dims.push_back(extents.at(symbol.name()));
+      int64_t fault[3] = {};
+      kernel::interpret(lowered.kernel, buffers, dims, fault);
+      EXPECT_EQ(fault[0], 0) << kernel::print(lowered.kernel);
+    }
+    std::vector<graph::Tensor> outputs;
+    for (const graph::Output& output : graph_.outputs()) {
+      memory(output.value, inputs, extents);
+      outputs.push_back(values_.at(output.value));
+    }
+    return outputs;
+  }
+
+ private:
+  void* memory(Value value, const Tensors& inputs, const Extents& extents) {
+    const auto [it, fresh] = values_.try_emplace(value);
+    graph::Tensor& tensor = it->second;
+    if (fresh && (value.op() == Op::Input || value.op() == Op::Param)) {
+      tensor = inputs.at(value.node->name());
+    } else if (fresh) {
+      tensor.dtype = value.dtype();
+      for (const Dim& dim : value.shape()) tensor.shape.push_back(evaluate(dim, extents));
+      tensor.bytes.resize(static_cast<size_t>(tensor.elements() * size_of(value.dtype())));
+      const auto constant = value.node->bytes();
+      std::copy(constant.begin(), constant.end(), tensor.bytes.begin());
+    }
+    return tensor.bytes.data();
+  }
+
+  const Graph& graph_;
+  fuse::Regions regions_;
+  std::vector<lower::Lowered> kernels_;
+  std::unordered_map<Value, graph::Tensor> values_;
+};
+
+class LowerTest : public ::testing::TestWithParam<GraphCase> {};
+
+// What the pipeline does before it lowers, as far as lowering needs it: no split, outputs that are
+// computed.
+Graph prepared(const GraphCase& test) {
+  Graph source = test.graph();
+  return simplify::fold_shape_values(simplify::decompose_split(source));
+}
+
+TEST_P(LowerTest, GivesTheNumbersOfTheTensorInterpreter) {
+  const Graph g = prepared(GetParam());
+  LoweredGraph lowered(g);
+  for (const Extents& extents : some_extents()) {
+    const Tensors inputs = random_tensors(g, extents);
+    const auto expected = graph::interpret(g, inputs);
+    const auto actual = lowered.run(inputs, extents);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (graph::has(g.outputs()[i].value.op(), graph::kLeaf)) continue;
+      expect_close(actual[i], expected[i], 1e-6, g.outputs()[i].name + " at " + text_of(extents));
+    }
+  }
+}
+
+TEST_P(LowerTest, KernelsAreLegal) {
+  const Graph g = prepared(GetParam());
+  const LoweredGraph all(g);
+  for (const lower::Lowered& lowered : all.kernels()) {
+    EXPECT_NO_THROW(kernel::verify(lowered.kernel)) << kernel::print(lowered.kernel);
+    EXPECT_EQ(lowered.arguments.size(), [&] {
+      size_t arguments = 0;
+      for (const auto& buffer : lowered.kernel.buffers) {
+        arguments += buffer.storage == kernel::Storage::Global ? 1 : 0;
+      }
+      return arguments;
+    }());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, LowerTest, ::testing::ValuesIn(all_graphs()),
+                         [](const auto& info) { return info.param.name; });
+
+int stored_loads(const kernel::Kernel& kernel) {
+  int loads = 0;
+  kernel::for_each(kernel.body, [&](const kernel::Stmt& stmt) {
+    if (const auto* store = stmt.as<kernel::Store>()) {
+      kernel::for_each(store->value,
+                       [&](const kernel::Expr& e) { loads += e.op == kernel::Op::Load; });
+    }
+  });
+  return loads;
+}
+
+TEST(Lower, AChainOfMovementIsOneLoadWithAnIndexMap) {
+  Graph g;
+  const Value x = in(g, "x", {b, s, 12});
+  const Value heads = g.transpose(g.reshape(x, {b, s, 3, 4}), {0, 2, 1, 3});
+  const Value part = g.slice(heads, {0, 1, 0, 3}, {b, 2, s, 2}, {1, 1, 1, -2});
+  g.set_outputs({{"y", g.expand(g.reshape(part, {b, 2, s, 1, 2}), {b, 2, s, 5, 2})}});
+  const LoweredGraph lowered(g);
+  ASSERT_EQ(lowered.kernels().size(), 1u);
+  const kernel::Kernel& k = lowered.kernels()[0].kernel;
+  EXPECT_EQ(stored_loads(k), 1) << kernel::print(k);
+  // head h of position p, element 3 - 2 e: x[i, p, (1 + h) * 4 + 3 - 2 e]; no division is left.
+  EXPECT_EQ(kernel::print(k).find("floordiv"), std::string::npos) << kernel::print(k);
+}
+
+TEST(Lower, AReshapeThatOnlyMergesAxesNeedsNoDivision) {
+  Graph g;
+  const Value x = in(g, "x", {b, s, 12});
+  g.set_outputs({{"y", g.relu(g.reshape(g.reshape(x, {b * s, 12}), {b, s, 3, 4}))}});
+  const LoweredGraph lowered(g);
+  const std::string text = kernel::print(lowered.kernels().at(0).kernel);
+  EXPECT_EQ(text.find("floordiv"), std::string::npos) << text;
+}
+
+TEST(Lower, ElementwiseWorkIsDoneInsideItsOneConsumer) {
+  Graph g;
+  const Value x = in(g, "x", {b, s, 40}), w = par(g, "w", {40});
+  g.set_outputs({{"y", g.layer_norm(g.gelu(g.add(x, w)), w, w, 1e-5)}});
+  EXPECT_EQ(LoweredGraph(g).kernels().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tenon::graph_test
