@@ -126,16 +126,20 @@ void ProgramBuilder::lower_root(Value root) {
 
 // The buffer that a pack kernel fills. Of parameters only: once, shared by all that pack the same the same way.
 BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Value>& arguments, const std::string& origin) {
-  const kernel::Buffer& target = pack.buffers.back();
+  const kernel::Buffer* filled = nullptr;
   std::vector<BufferRef> buffers;
   std::pair<int, std::vector<std::pair<int, int>>> key{kernel_index(pack), {}};
   for (const kernel::Buffer& buffer : pack.buffers) {
-    if (buffer.source != kernel::Source::Argument) continue;
+    if (buffer.storage != kernel::Storage::Global) continue;
+    if (buffer.source == kernel::Source::Packed) {
+      filled = &buffer;
+      continue;
+    }
     buffers.push_back(buffer_of(arguments[static_cast<size_t>(buffer.source_index)]));
     key.second.emplace_back(static_cast<int>(buffers.back().kind), buffers.back().index);
   }
-  const Dim bytes = target.elements * size_of(target.dtype);
-  if (!target.constant) {
+  const Dim bytes = filled->elements * size_of(filled->dtype);
+  if (!filled->constant) {
     const BufferRef ref{BufferKind::Arena, static_cast<int>(program_.arena.size())};
     program_.arena.push_back({bytes, -1});
     buffers.push_back(ref);

@@ -27,8 +27,9 @@ ExprRef at_most(double bound, ExprRef x) { return pointwise(Op::Min, {f32(bound)
 ExprRef at_least(double bound, ExprRef x) { return pointwise(Op::Max, {f32(bound), std::move(x)}); }
 
 // e^x = 2^n * e^r, |r| <= ln(2)/2. The polynomial gives 2*e^r and the scale is 2^(n-1), so that the largest finite
-// results need no 2^128. Below kExpLow, where results would be subnormal, the result is 0.
-constexpr double kExpLow = -86.6;
+// results need no 2^128. At the lower clamp n is -126 and the scale, 2^-127, is 0 by definition of Pow2: where results
+// would be subnormal they are 0.
+constexpr double kExpLow = -87.3;
 constexpr double kExpHigh = 88.73;  // just past the overflow
 constexpr double kExp[] = {2.0, 2.0, 2 * 0.4999999403953552, 2 * 0.1666651964187622, 2 * 0.04166840389370918,
                            2 * 0.00836889911442995, 2 * 0.001381422160193324};
@@ -41,8 +42,7 @@ ExprRef expand_exp(const ExprRef& x) {
   const ExprRef n = pointwise(Op::Round, {clamped * f32(kLog2e)});
   ExprRef r = fma(n, f32(-kLn2High), clamped);
   r = fma(n, f32(-kLn2Low), r);
-  const ExprRef scaled = polynomial(r, kExp) * pointwise(Op::Pow2, {n - f32(1)});
-  return select(less(x, f32(kExpLow)), f32(0), scaled);
+  return polynomial(r, kExp) * pointwise(Op::Pow2, {n - f32(1)});
 }
 
 // erf(x) = x * P(x^2) / Q(x^2) for |x| <= 3.92, beyond which it is 1 in f32.

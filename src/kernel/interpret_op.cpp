@@ -26,6 +26,7 @@ Value of(bool b) { return {.i = b ? 1 : 0}; }
 template <typename T>
 T pow2(T x) {
   if (std::isnan(x)) return x;
+  if (x == T{-127}) return T{0};
   return std::ldexp(T{1}, static_cast<int>(std::fmin(std::fmax(x, T{-2000}), T{2000})));
 }
 

@@ -76,6 +76,14 @@ Lowered lower_contraction(Region& region) {
   return region.finish(name, std::move(body));
 }
 
+// Every load happens only where the guard holds, and is 0 elsewhere.
+ExprRef guarded(const ExprRef& root, const Guard& guard) {
+  return transform(root, [&](Expr& copy) -> ExprRef {
+    if (copy.op == Op::Load) copy.guards.push_back(guard);
+    return nullptr;
+  });
+}
+
 // The row of an operand: loaded where it is stored, else computed once into a local.
 struct Row {
   Block fill;
@@ -201,12 +209,8 @@ Lowered lower_attention(Region& region) {
     Block step;
     {  // s = q k^T
       const Symbol c = column("c0", kKeyBlock), d = column("d0", width);
-      const ExprRef key = region.at(k, {b, first + c, kv_head * width + d});
-      const ExprRef guarded = transform(key, [&](Expr& copy) -> ExprRef {
-        if (copy.op == Op::Load) copy.guards.push_back({first + c, keys});
-        return nullptr;
-      });
-      const ExprRef dot = reduce(Op::ReduceFma, d, width, {region.at(q, {b, i, h * width + d}), guarded, f32(0)});
+      const ExprRef key = guarded(region.at(k, {b, first + c, kv_head * width + d}), {first + c, keys});
+      const ExprRef dot = reduce(Op::ReduceFma, d, width, {region.at(q, {b, i, h * width + d}), key, f32(0)});
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock, {store(s, c, dot)}));
     }
     {  // scale, mask; keys past the end are -inf
@@ -214,11 +218,7 @@ Lowered lower_attention(Region& region) {
       ExprRef score = load(s, f, c) * f32(attributes.number("scale"));
       if (node.operand_count() > 3) {
         const Value mask = node.operand(3);
-        const ExprRef added = region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c}));
-        score = score + transform(added, [&](Expr& copy) -> ExprRef {
-          if (copy.op == Op::Load && copy.index.uses(c)) copy.guards.push_back({first + c, keys});
-          return nullptr;
-        });
+        score = score + guarded(region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c})), {first + c, keys});
       }
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock,
                           {store(s, c, select(in_range(first + c, keys), score, f32(-kInf)))}));
@@ -232,7 +232,7 @@ Lowered lower_attention(Region& region) {
     step.push_back(store(most, 0, scalar(next)));
     {  // o = o * decay + p v
       const Symbol d = column("d1", width), c = column("c5", min(keys - first, kKeyBlock));
-      const ExprRef value = region.at(v, {b, first + c, kv_head * width + d});
+      const ExprRef value = guarded(region.at(v, {b, first + c, kv_head * width + d}), {first + c, keys});
       const ExprRef dot = reduce(Op::ReduceFma, c, min(keys - first, kKeyBlock),
                                  {load(s, f, c), value, load(o, f, d) * scalar(decay)});
       step.push_back(loop(LoopKind::Parallel, d, width, {store(o, d, dot)}));

@@ -39,6 +39,23 @@ RowNest find_nest(const Kernel& kernel) {
   return nest;
 }
 
+bool is_whole(const Dim& extent) { return extent.is_const() && extent.const_value() % kLaneCount == 0; }
+
+// One store of one load, of whole 16 x 16 blocks, that reads along rows and writes along columns.
+bool is_transpose(const RowNest& nest) {
+  if (!nest.single_column_loop || nest.loops.empty()) return false;
+  const Loop& rows = nest.loops.back();
+  const Loop& columns = *nest.body[0].as<Loop>();
+  const Store& s = *(*columns.body)[0].as<Store>();
+  if (s.value->op != Op::Load || !s.guards.empty() || !is_whole(rows.extent) || !is_whole(columns.extent)) return false;
+  for (const Guard& guard : s.value->guards) {
+    if (guard.index.uses(rows.symbol) || guard.bound.uses(rows.symbol)) return false;
+  }
+  auto contiguous = [](const Dim& offset, const Symbol& along) { return offset.coefficient(along) == Dim(1); };
+  return contiguous(s.value->index, rows.symbol) && !contiguous(s.value->index, columns.symbol) &&
+         contiguous(s.offset, columns.symbol);
+}
+
 int64_t guess(const Dim& extent) { return extent.is_const() ? extent.const_value() : kGuessedExtent; }
 
 int64_t round_to(int64_t value, int64_t multiple) { return std::max(multiple, value / multiple * multiple); }
@@ -118,6 +135,42 @@ Block Scheduler::schedule_flat(const RowNest& nest) {
   });
 }
 
+// A copy whose source is contiguous along rows and whose destination is contiguous along columns goes through 16 x 16
+// blocks of registers: vectors in, vectors out, transposed between.
+Block Scheduler::schedule_transpose(const RowNest& nest) {
+  const Loop rows = nest.loops.back();
+  const Loop& columns = *nest.body[0].as<Loop>();
+  const Store& copy = *(*columns.body)[0].as<Store>();
+  RowNest outer = nest;
+  outer.loops.pop_back();
+  if (outer.loops.empty()) outer.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
+  const Loop items = outer.loops.back();
+  const int block = kernel_.add_buffer({.name = "block", .dtype = copy.value->dtype, .elements = kLaneCount * kLaneCount,
+                                        .storage = Storage::Register});
+  return threaded(outer, 1, 1, [&](const Dim& item, const Dim&, const Dim&) -> Block {
+    const Symbol r = fresh("r", floordiv(rows.extent, kLaneCount)), c = fresh("c", floordiv(columns.extent, kLaneCount));
+    const Symbol in = fresh("u", kLaneCount), out = fresh("u", kLaneCount);
+    const Symbol in_lane = fresh("l", kLaneCount), out_lane = fresh("l", kLaneCount);
+    auto at = [&](const Dim& row, const Dim& column) -> SymbolMap {
+      return [&, row, column](const Symbol& s) -> std::optional<Dim> {
+        if (s == items.symbol) return item;
+        if (s == rows.symbol) return Dim(r) * kLaneCount + row;
+        if (s == columns.symbol) return Dim(c) * kLaneCount + column;
+        return std::nullopt;
+      };
+    };
+    const Stmt read = store(block, Dim(in) * kLaneCount + in_lane, substitute(copy.value, at(in_lane, in)));
+    const Stmt write = store(copy.buffer, copy.offset.substitute(at(out, out_lane)),
+                             load(block, copy.value->dtype, Dim(out_lane) * kLaneCount + out));
+    auto vectors = [&](const Symbol& u, const Symbol& l, const Stmt& s) {
+      return loop(LoopKind::Unroll, u, kLaneCount, {loop(LoopKind::Vector, l, kLaneCount, {s})});
+    };
+    const Stmt inner = loop(LoopKind::Serial, c, floordiv(columns.extent, kLaneCount),
+                            {vectors(in, in_lane, read), vectors(out, out_lane, write)});
+    return {loop(LoopKind::Serial, r, floordiv(rows.extent, kLaneCount), {inner})};
+  });
+}
+
 Block Scheduler::row_statements(const Block& body) {
   Block result;
   for (const Stmt& s : body) {
@@ -180,7 +233,7 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
         const auto* l = s.as<Loop>();
         if (const auto found = find_contraction(s)) {
           flush();
-          const Contraction c = needs_packing(*found) ? packed(*found, around, rows.symbol) : *found;
+          const Contraction c = packed(*found, around, rows.symbol);
           for (Stmt& made : tile_panels(c, rows.symbol, first_row, step)) result.push_back(std::move(made));
         } else if (l && l->kind == LoopKind::Serial) {
           flush();
@@ -189,6 +242,8 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
           result.push_back(loop(LoopKind::Serial, l->symbol, l->extent, statements(*l->body, inside)));
         } else {
           pending.push_back(s);
+          // A reduction ends its loop: what needs it would wait for it row by row, while other rows have work.
+          if (s.as<Store>() && contains(s.as<Store>()->value, kReduce)) flush();
         }
       }
       flush();
@@ -244,6 +299,8 @@ Scheduled Scheduler::run() {
     kernel_.body = schedule_contraction(nest, *only);
   } else if (any_contraction) {
     kernel_.body = schedule_tiles(nest);
+  } else if (is_transpose(nest)) {
+    kernel_.body = schedule_transpose(nest);
   } else if (nest.loops.empty()) {
     kernel_.body = schedule_flat(nest);
   } else {

@@ -21,8 +21,8 @@ Target avx2_target(int64_t l1_bytes, int64_t l2_bytes);
 
 struct Scheduled {
   kernel::Kernel kernel;
-  // Kernels that fill the buffers with Source::Packed; a pack's last buffer is the one it fills, the others are arguments
-  // with the same source_index as in the lowered kernel.
+  // Kernels that fill the buffers with Source::Packed: that buffer is the last global one of its pack, the others are
+  // arguments with the same source_index as in the lowered kernel.
   std::vector<kernel::Kernel> packs;
 };
 

@@ -43,6 +43,7 @@ class Scheduler {
                          const std::function<kernel::Block(const Dim& first_row, const Dim& rows, const Dim& group)>& make);
   kernel::Block schedule_rows(const RowNest& nest);
   kernel::Block schedule_flat(const RowNest& nest);
+  kernel::Block schedule_transpose(const RowNest& nest);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
   void expand_locals(int64_t rows);
@@ -60,7 +61,6 @@ class Scheduler {
                      const Dim& first_column, int64_t columns);
   kernel::Block tile_panels(const Contraction& contraction, const Symbol& row, const Dim& first_row, const Symbol& rows);
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer, const Symbol& row);
-  bool needs_packing(const Contraction& contraction) const;
 
   Symbol fresh(const std::string& stem, const Dim& extent);  // a range symbol with a name of its own
   bool is_local(int buffer) const { return kernel_.buffers[static_cast<size_t>(buffer)].storage != kernel::Storage::Global; }

@@ -22,22 +22,20 @@ std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
   return found;
 }
 
-// Panels are needed unless rows of b are contiguous already, whole vectors long, and not worth keeping packed.
-bool Scheduler::needs_packing(const Contraction& c) const {
-  const Expr& b = *c.reduce->args[1];
-  if (b.op != Op::Load || !b.guards.empty()) return true;
-  if (kernel_.buffers[static_cast<size_t>(b.buffer)].constant) return true;
-  const auto stride = b.index.coefficient(c.column);
-  return !(stride && stride->is_const(1) && c.columns.is_const() && c.columns.const_value() % kLaneCount == 0);
-}
-
 // Stages b in panels [outer][panel][k][column], zero past the last column, by a kernel of its own: packed once where b
-// comes from parameters, per run otherwise. The layout depends on extents of b only, never on the rows.
+// comes from parameters, per run otherwise. The layout depends on extents of b only, never on the rows. Rows of b are
+// packed even where they could be read in place: strides that are multiples of a large power of two fight for the same
+// few sets of the L1 cache.
 Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer, const Symbol& row) {
   const ExprRef b = c.reduce->args[1];
   TENON_CHECK(!uses(b, row), "kernel {}: right operand depends on the row", source_.name);
   const int64_t width = target_.tile_cols;
   const Dim panels = ceildiv(c.columns, width);
+  // A depth that differs from block to block is laid out at its bound; what is past it is never read.
+  Dim depth = c.depth;
+  for (const Loop& l : outer) {
+    if (depth.uses(l.symbol)) depth = depth.bounds().hi;
+  }
 
   // The panel's own ranges are new; outer ranges are those b depends on.
   Dim position = 0, elements = 1;
@@ -48,9 +46,9 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
     position = position * l.extent + l.symbol;
     elements = elements * l.extent;
   }
-  elements = elements * panels * c.depth * width;
-  const Symbol panel = fresh("p", panels), k = fresh("k", c.depth), column = fresh("j", width);
-  auto offset = [&](const Dim& p, const Dim& depth, const Dim& j) { return ((position * panels + p) * c.depth + depth) * width + j; };
+  elements = elements * panels * depth * width;
+  const Symbol panel = fresh("p", panels), k = fresh("k", depth), column = fresh("j", width);
+  auto offset = [&](const Dim& p, const Dim& at_k, const Dim& j) { return ((position * panels + p) * depth + at_k) * width + j; };
 
   Kernel pack;
   pack.name = source_.name + "_pack";
@@ -77,7 +75,7 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
                                       .source = Source::Packed, .source_index = static_cast<int>(packs_.size()),
                                       .written = true, .constant = all_constant});
   Stmt body = loop(LoopKind::Parallel, column, width, {store(target, offset(panel, k, column), value)});
-  body = loop(LoopKind::Parallel, k, c.depth, {body});
+  body = loop(LoopKind::Parallel, k, depth, {body});
   body = loop(LoopKind::Parallel, panel, panels, {body});
   for (size_t i = used.size(); i-- > 0;) body = loop(LoopKind::Parallel, used[i].symbol, used[i].extent, {body});
   pack.body = {body};

@@ -75,6 +75,7 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
   const Dim offset = known(expr.index);
   if (buffer.storage == kernel::Storage::Register) {
+    if (lane_ && offset.coefficient(*lane_) == Dim(kLaneCount)) return emit_register_column(expr.buffer, offset);
     llvm::AllocaInst* source = register_at(expr.buffer, offset);
     return builder_.CreateLoad(source->getAllocatedType(), source);
   }
@@ -106,6 +107,37 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   }
   if (buffer.dtype != DType::Bool) return result;
   return builder_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
+}
+
+// A 16 x 16 register buffer read across its vectors: the first such read transposes all of it by shuffles, in four
+// rounds that exchange halves of 8, 4, 2 and 1; the following ones find their vector made.
+Emitter::Value* Emitter::emit_register_column(int buffer, const Dim& offset) {
+  const Storage& storage = storage_[static_cast<size_t>(buffer)];
+  const Dim column = at_lane(offset, 0);
+  TENON_CHECK(storage.vectors && static_cast<int64_t>(storage.registers.size()) == kLaneCount && column.is_const(),
+              "kernel {}: a column of a register buffer that is not {} x {}", kernel_.name, kLaneCount, kLaneCount);
+  Transposed& cached = transposed_[buffer];
+  if (cached.block != builder_.GetInsertBlock()) {
+    std::vector<Value*> v;
+    for (llvm::AllocaInst* r : storage.registers) v.push_back(builder_.CreateLoad(r->getAllocatedType(), r));
+    for (int half = static_cast<int>(kLaneCount) / 2; half >= 1; half /= 2) {
+      std::vector<int> low, high;  // lanes of (a, b) that make the new a and the new b
+      for (int lane = 0; lane < kLaneCount; ++lane) {
+        const bool upper = (lane & half) != 0;
+        low.push_back(upper ? lane - half + static_cast<int>(kLaneCount) : lane);
+        high.push_back(upper ? lane + static_cast<int>(kLaneCount) : lane + half);
+      }
+      for (int row = 0; row < kLaneCount; ++row) {
+        if (row & half) continue;
+        Value *&a = v[static_cast<size_t>(row)], *&b = v[static_cast<size_t>(row + half)];
+        Value* new_a = builder_.CreateShuffleVector(a, b, low);
+        b = builder_.CreateShuffleVector(a, b, high);
+        a = new_a;
+      }
+    }
+    cached = {builder_.GetInsertBlock(), std::move(v)};
+  }
+  return cached.columns[static_cast<size_t>(column.const_value())];
 }
 
 // Elements that are not neighbours: one scalar load per lane.
@@ -167,18 +199,27 @@ Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) 
   const auto stride = index.coefficient(*lane_);
   TENON_CHECK(stride && stride->is_const(1), "kernel {}: guard {} is not contiguous in its lane", kernel_.name,
               index.to_string());
-  // Lane l holds where l < bound - index(0) and l >= -index(0), both clamped to 0..kLaneCount so that 32 bits do.
-  Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt32Ty()));
+  return emit_lane_mask(at_lane(index, 0), bound);
+}
+
+// Lane l holds where 0 <= first + l < bound. Made once, in the scope that knows both.
+Emitter::Value* Emitter::emit_lane_mask(const Dim& first, const Dim& bound) {
+  const size_t depth = std::max(depth_of(first), depth_of(bound));
+  const auto key = std::make_pair(first, bound);
+  if (const auto it = scopes_[depth].masks.find(key); it != scopes_[depth].masks.end()) return it->second;
+  // l < bound - first and l >= -first, both clamped to 0..kLaneCount so that 32 bits do.
   auto clamped = [&](const Dim& dim) {
     Value* x = emit_dim(dim);
+    builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
     x = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, builder_.getInt64(kLaneCount));
     x = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, builder_.getInt64(0));
     return splat(builder_.CreateTrunc(x, builder_.getInt32Ty()));
   };
-  const Dim first = at_lane(index, 0);
-  Value* below = builder_.CreateICmpSLT(lanes, clamped(bound - first));
-  if (first.bounds().lo >= 0) return below;
-  return builder_.CreateAnd(below, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
+  llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+  Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt32Ty()));
+  Value* mask = builder_.CreateICmpSLT(lanes, clamped(bound - first));
+  if (first.bounds().lo < 0) mask = builder_.CreateAnd(mask, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
+  return scopes_[depth].masks[key] = mask;
 }
 
 Emitter::Value* Emitter::emit_greater(Value* a, Value* b, DType dtype) {

@@ -183,7 +183,7 @@ void Emitter::push_scope() {
   llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
-  scopes_.push_back({entry, {}, {}});
+  scopes_.push_back({entry, {}, {}, {}});
 }
 
 }  // namespace tenon::codegen

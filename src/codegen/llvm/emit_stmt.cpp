@@ -239,6 +239,7 @@ void Emitter::emit_store(const kernel::Store& store) {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
   Value* value = emit_expr(store.value);
   if (buffer.storage == kernel::Storage::Register) {
+    transposed_.erase(store.buffer);
     llvm::AllocaInst* target = register_at(store.buffer, store.offset);
     if (target->getAllocatedType()->isVectorTy()) value = splat(value);
     builder_.CreateStore(value, target);

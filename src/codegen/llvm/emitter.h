@@ -30,6 +30,7 @@ class Emitter {
     llvm::BasicBlock* entry;  // ends with a branch; hoisted code goes before it
     std::unordered_map<Dim, Value*> dims;
     std::map<std::pair<int, Dim>, Value*> addresses;
+    std::map<std::pair<Dim, Dim>, Value*> masks;  // of lanes, by first index and bound
   };
 
   // The scalar symbol with its value, and the depth of the scope that defines it.
@@ -42,6 +43,12 @@ class Emitter {
     Value* base = nullptr;                       // global, scratch, stack
     std::vector<llvm::AllocaInst*> registers;    // one per vector or per element
     bool vectors = false;                        // registers hold kLaneCount elements each
+  };
+
+  // The vectors of a transposed register buffer, good in the block that made them until the buffer is stored to.
+  struct Transposed {
+    llvm::BasicBlock* block = nullptr;
+    std::vector<Value*> columns;
   };
 
   // emit_stmt.cpp
@@ -63,12 +70,14 @@ class Emitter {
   Value* emit_expr(const kernel::ExprRef& expr);
   Value* emit_load(const kernel::Expr& expr);
   Value* emit_load_lanes(const kernel::Expr& expr);
+  Value* emit_register_column(int buffer, const Dim& offset);
   Value* emit_pointwise(const kernel::Expr& expr);
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
   Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
   Value* emit_guards(const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
   Value* emit_guard(const Dim& index, const Dim& bound);
+  Value* emit_lane_mask(const Dim& first, const Dim& bound);
   Value* emit_constant(DType dtype, double value);
   Value* splat(Value* x);
   void unify(Value*& a, Value*& b);  // splats the scalar one if the other is a vector
@@ -100,6 +109,7 @@ class Emitter {
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
   std::vector<Storage> storage_;
+  std::map<int, Transposed> transposed_;  // by buffer
   std::vector<Scope> scopes_;
   std::map<std::string, Binding> bindings_;
   std::map<std::string, int64_t> constants_;
