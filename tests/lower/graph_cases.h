@@ -144,7 +144,12 @@ inline std::vector<GraphCase> movement_cases() {
       {"outputs_that_are_leaves_and_twice_the_same",
        [](Graph& g) {
          const Value x = in(g, "x", {b, s}), y = g.relu(x);
-         g.set_outputs({{"x2", x}, {"y", y}, {"y2", y}, {"p", par(g, "p", {3, 4})}});
+         g.set_outputs({{"x2", x}, {"y", y}, {"y2", y}});
+       }},
+      {"outputs_of_parameters_only",
+       [](Graph& g) {
+         const Value x = in(g, "x", {b, s}), p = par(g, "p", {3, 4});
+         g.set_outputs({{"y", g.relu(x)}, {"p2", p}, {"q", g.relu(g.transpose(p, {1, 0}))}});
        }},
       {"shape_values",
        [](Graph& g) {

@@ -1,0 +1,160 @@
+// The whole compiler and the runtime against the interpreter: one compile, several extents, both
+// instruction sets.
+#include "driver/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "import/onnx/onnx.h"
+#include "tests/driver/run_graph.h"
+#include "tests/graph/tensors.h"
+#include "tests/lower/graph_cases.h"
+#include "tools/make_encoder/encoder_model.h"
+
+namespace tenon::graph_test {
+namespace {
+
+Graph encoder(int64_t layers) {
+  auto model = std::make_shared<const std::string>(make_encoder::encoder_model(
+      {.layers = layers, .hidden = 64, .heads = 4, .ffn = 128, .vocab = 9, .maxpos = 128}));
+  return onnx::import_bytes(std::as_bytes(std::span(*model)), model, "encoder");
+}
+
+Tensors encoder_inputs(const Graph& g, int64_t batch, int64_t seq) {
+  Tensors inputs = random_tensors(g, {{"batch", batch}, {"seq", seq}});
+  for (auto& [name, tensor] : inputs) {
+    for (size_t at = 0; at < tensor.bytes.size(); at += 8) {
+      int64_t& value = reinterpret_cast<int64_t&>(tensor.bytes[at]);
+      value = name == "input_ids" ? std::abs(value) % 9 : name == "attention_mask" ? 1 : value & 1;
+    }
+  }
+  return inputs;
+}
+
+class PipelineTest : public ::testing::TestWithParam<GraphCase> {};
+
+TEST_P(PipelineTest, GivesTheNumbersOfTheInterpreterAtEveryExtent) {
+  const Graph g = GetParam().graph();
+  for (const CpuIsa isa : isas_here()) {
+    RunGraph compiled(g, isa);
+    for (const Extents& extents : some_extents()) {
+      const Tensors inputs = random_tensors(g, extents);
+      const auto expected = graph::interpret(g, inputs);
+      for (const int64_t spare : {0, 3}) {
+        const auto actual = compiled.run(inputs, spare);
+        for (size_t i = 0; i < expected.size(); ++i) {
+          expect_close(actual[i], expected[i], 1e-5,
+                       fmt::format("{} at {}spare {} on {}", g.outputs()[i].name, text_of(extents),
+                                   spare, to_string(isa)));
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, PipelineTest, ::testing::ValuesIn(all_graphs()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Pipeline, EncoderGivesTheNumbersOfTheInterpreter) {
+  const Graph g = encoder(2);
+  for (const CpuIsa isa : isas_here()) {
+    RunGraph compiled(g, isa);
+    for (const auto& [batch, seq] : {std::pair{1, 1}, {2, 9}, {1, 66}}) {
+      const Tensors inputs = encoder_inputs(g, batch, seq);
+      expect_close(compiled.run(inputs)[0], graph::interpret(g, inputs)[0], 1e-5,
+                   fmt::format("{}x{}", batch, seq));
+    }
+  }
+}
+
+TEST(Pipeline, EqualLayersAreCompiledOnce) {
+  const RunGraph two(encoder(2)), six(encoder(6));
+  EXPECT_EQ(two.kernels(), six.kernels());
+  EXPECT_LT(two.kernels(), 20);
+  const auto per_layer = (six.program().steps.size() - two.program().steps.size()) / 4;
+  EXPECT_EQ(six.program().steps.size() - two.program().steps.size(), per_layer * 4);
+  // q k v; keys and values packed, attention; projection, norm; two of the ffn, norm
+  EXPECT_LE(per_layer, 9u);
+}
+
+TEST(Pipeline, NothingOfTheEncoderNeedsScoresInMemory) {
+  const RunGraph run(encoder(2));
+  for (const program::ArenaBuffer& buffer : run.program().arena) {
+    const auto squared = [&](const Dim& d) {
+      return evaluate(d, {{"batch", 1}, {"seq", 128}}) >
+             4 * evaluate(d, {{"batch", 1}, {"seq", 64}});
+    };
+    EXPECT_FALSE(squared(buffer.bytes)) << buffer.bytes.to_string();
+    EXPECT_LE(evaluate(buffer.bytes, {{"batch", 1}, {"seq", 128}}), 3 * 128 * 128 * 4);
+  }
+}
+
+const std::vector<std::string>& pass_names() {
+  static const std::vector<std::string> names = {
+#define PASS(name, function) #name,
+#include "driver/passes.def"
+#undef PASS
+  };
+  return names;
+}
+
+class SkipTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SkipTest, ThePassCanBeSkippedWithTheSameNumbers) {
+  const Graph g = encoder(2);
+  RunGraph compiled(g, isas_here().back(), {GetParam()});
+  const Tensors inputs = encoder_inputs(g, 2, 19);
+  expect_close(compiled.run(inputs)[0], graph::interpret(g, inputs)[0], 1e-5, "skipped");
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, SkipTest, ::testing::ValuesIn(pass_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Pipeline, FusionCanBeSkippedAltogether) {
+  const Graph g = encoder(1);
+  std::vector<std::string> skip;
+  for (const std::string& name : pass_names()) {
+    if (name.starts_with("fuse_")) skip.push_back(name);
+  }
+  RunGraph compiled(g, isas_here().back(), skip);
+  const Tensors inputs = encoder_inputs(g, 2, 19);
+  expect_close(compiled.run(inputs)[0], graph::interpret(g, inputs)[0], 1e-5, "skipped");
+}
+
+TEST(Pipeline, DumpsEachPassByName) {
+  std::map<std::string, std::string> seen;
+  driver::Options options;
+  options.cpu = detect_cpu(CpuIsa::Avx2);
+  options.dump = [&](std::string_view pass, const std::string& text) {
+    seen[std::string(pass)] = text;
+  };
+  const driver::Compiled compiled = driver::compile(encoder(1), options);
+  for (const std::string& name : pass_names()) EXPECT_FALSE(seen[name].empty()) << name;
+  EXPECT_GE(compiled.times.size(), pass_names().size());
+}
+
+TEST(Pipeline, WhatTheBackendCannotRunIsListedAtOnce) {
+  Graph g;
+  const Value x = in(g, "x", {b, s}), z = in(g, "z", {b, s});
+  g.set_current_origin("layer.7");
+  g.set_outputs({{"p", g.binary(Op::Pow, x, z)}, {"h", g.cast(x, DType::BF16)}});
+  const std::string error = graph::error_of([&] { RunGraph run(g); });
+  EXPECT_TRUE(error.starts_with("Unsupported ")) << error;
+  for (const char* part : {"pow", "cast of bf16", "layer.7"}) {
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+  }
+}
+
+TEST(Pipeline, ParametersMayChangeBetweenRuns) {
+  Graph g;
+  const Value x = in(g, "x", {b, 4}), w = par(g, "w", {4, 4});
+  g.set_outputs({{"y", g.matmul(x, w)}});
+  RunGraph compiled(g);
+  Tensors inputs = random_tensors(g, {{"b", 3}});
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    inputs["w"] = random_tensor(w, {}, seed);
+    expect_close(compiled.run(inputs)[0], graph::interpret(g, inputs)[0], 1e-6, "");
+  }
+}
+
+}  // namespace
+}  // namespace tenon::graph_test
