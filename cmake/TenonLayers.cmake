@@ -1,10 +1,10 @@
 # One static library per folder of src/, linked as layers.txt says. `tenon_layer(types)` makes `tenon_types` from every
 # source below src/types and links it with the layers it may include.
-file(STRINGS ${CMAKE_SOURCE_DIR}/layers.txt TENON_LAYER_ROWS REGEX "^[a-z_]+:")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/layers.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/layers.txt TENON_LAYER_ROWS REGEX "^[a-z_]+:")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/layers.txt)
 
 function(tenon_layer name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(NOT sources)
     add_library(tenon_${name} INTERFACE)
     set(scope INTERFACE)
@@ -12,7 +12,7 @@ function(tenon_layer name)
     add_library(tenon_${name} STATIC ${sources})
     set(scope PUBLIC)
   endif()
-  target_include_directories(tenon_${name} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(tenon_${name} ${scope} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   foreach(row IN LISTS TENON_LAYER_ROWS)
     if(row MATCHES "^${name}: *(.*)$")
       separate_arguments(deps UNIX_COMMAND "${CMAKE_MATCH_1}")

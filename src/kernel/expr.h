@@ -43,6 +43,10 @@ constexpr bool has(Op op, unsigned traits) { return (info(op).traits & traits) =
 // Lanes of a row reduction and of every vector, on every CPU: a constant of the numerics class.
 inline constexpr int64_t kLaneCount = 16;
 
+// Elements of a contraction that are accumulated one after the other; the sums of such chunks are
+// added left to right. A constant of the numerics class too: it bounds how rounding errors grow.
+inline constexpr int64_t kContractionChunk = 128;
+
 // 0 <= index < bound must hold for an access to happen.
 struct Guard {
   Dim index, bound;

@@ -139,14 +139,18 @@ Value ExprCode::reduce_lanes(Reduction& r, const Machine& machine, int64_t* slot
 }
 
 Value ExprCode::reduce_fma(Reduction& r, const Machine& machine, int64_t* slots) {
-  Value total = values_[static_cast<size_t>(r.args[2])];
   const int64_t extent = r.extent(slots);
+  Value total = values_[static_cast<size_t>(r.args[2])];
+  Value chunk = total;
   for (int64_t i = 0; i < extent; ++i) {
+    if (i % kContractionChunk == 0 && i > 0) chunk = identity(Op::Add, r.dtype);
     slots[r.slot] = i;
     run_all(r.body, machine, slots);
     const Value a = values_[static_cast<size_t>(r.args[0])];
     const Value b = values_[static_cast<size_t>(r.args[1])];
-    total = apply(Op::Fma, r.dtype, a, b, total);
+    chunk = apply(Op::Fma, r.dtype, a, b, chunk);
+    if (i + 1 != extent && (i + 1) % kContractionChunk != 0) continue;
+    total = i < kContractionChunk ? chunk : apply(Op::Add, r.dtype, total, chunk, {});
   }
   return total;
 }

@@ -18,7 +18,8 @@ constexpr LevelRules kLevels[] = {
     // Lowered: loops in any order, reductions as values
     {.statements = kLoop | kStore | kLet,
      .loops = bit(LoopKind::Parallel) | bit(LoopKind::Serial),
-     .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack),
+     .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
+                 bit(Storage::Register),
      .forbidden_traits = kLanes},
     // Scheduled: what a CPU generator takes
     {.statements = kLoop | kStore | kLet | kSpecialize | kMma,

@@ -194,13 +194,14 @@ Lowered lower_attention(Region& region) {
   const Value q = node.operand(0), k = node.operand(1), v = node.operand(2);
   const Dim batch = root.shape()[0], queries = root.shape()[1], keys = k.shape()[1];
   const Dim blocks = ceildiv(keys, kKeyBlock);
+  const int64_t padded = (width + kLaneCount - 1) / kLaneCount * kLaneCount;  // columns of a tile fill vectors
   const DType f = DType::F32;
   Block body = region.loops({batch, heads, queries}, [&](const Index& at) -> Block {
     const Dim &b = at[0], &h = at[1], &i = at[2];
     const Dim kv_head = kv_heads == heads ? h : floordiv(h, heads / kv_heads);
     const int most = region.local("max", f, 1), sum = region.local("sum", f, 1), next = region.local("next", f, 1),
               base = region.local("base", f, 1), decay = region.local("decay", f, 1);
-    const int s = region.local("s", f, kKeyBlock), o = region.local("o", f, width);
+    const int s = region.local("s", f, kKeyBlock), o = region.local("o", f, padded), query = region.local("query", f, width);
     auto scalar = [&](int buffer) { return load(buffer, f, 0); };
     auto column = [&](const char* name, const Dim& extent) { return region.range(name, extent); };
     const Symbol block = column("kb", blocks);
@@ -210,12 +211,12 @@ Lowered lower_attention(Region& region) {
     {  // s = q k^T
       const Symbol c = column("c0", kKeyBlock), d = column("d0", width);
       const ExprRef key = guarded(region.at(k, {b, first + c, kv_head * width + d}), {first + c, keys});
-      const ExprRef dot = reduce(Op::ReduceFma, d, width, {region.at(q, {b, i, h * width + d}), key, f32(0)});
+      const ExprRef dot = reduce(Op::ReduceFma, d, width, {load(query, f, d), key, f32(0)});
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock, {store(s, c, dot)}));
     }
-    {  // scale, mask; keys past the end are -inf
+    {  // mask; keys past the end are -inf
       const Symbol c = column("c1", kKeyBlock);
-      ExprRef score = load(s, f, c) * f32(attributes.number("scale"));
+      ExprRef score = load(s, f, c);
       if (node.operand_count() > 3) {
         const Value mask = node.operand(3);
         score = score + guarded(region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c})), {first + c, keys});
@@ -231,15 +232,19 @@ Lowered lower_attention(Region& region) {
     step.push_back(store(sum, 0, fma(scalar(sum), scalar(decay), reduce(Op::ReduceAdd, c4, kKeyBlock, {load(s, f, c4)}))));
     step.push_back(store(most, 0, scalar(next)));
     {  // o = o * decay + p v
-      const Symbol d = column("d1", width), c = column("c5", min(keys - first, kKeyBlock));
-      const ExprRef value = guarded(region.at(v, {b, first + c, kv_head * width + d}), {first + c, keys});
+      const Symbol d = column("d1", padded), c = column("c5", min(keys - first, kKeyBlock));
+      ExprRef value = guarded(region.at(v, {b, first + c, kv_head * width + d}), {first + c, keys});
+      if (padded != width) value = guarded(value, {d, width});
       const ExprRef dot = reduce(Op::ReduceFma, c, min(keys - first, kKeyBlock),
                                  {load(s, f, c), value, load(o, f, d) * scalar(decay)});
-      step.push_back(loop(LoopKind::Parallel, d, width, {store(o, d, dot)}));
+      step.push_back(loop(LoopKind::Parallel, d, padded, {store(o, d, dot)}));
     }
 
-    const Symbol d2 = column("d2", width), d3 = column("d3", width);
-    Block result = {store(most, 0, f32(-kInf)), store(sum, 0, f32(0)), loop(LoopKind::Parallel, d2, width, {store(o, d2, f32(0))}),
+    // The query, scaled, is read once per key block: it is kept close.
+    const Symbol d2 = column("d2", padded), d3 = column("d3", width), d4 = column("d4", width);
+    const ExprRef scaled = region.at(q, {b, i, h * width + d4}) * f32(attributes.number("scale"));
+    Block result = {loop(LoopKind::Parallel, d4, width, {store(query, d4, scaled)}),
+                    store(most, 0, f32(-kInf)), store(sum, 0, f32(0)), loop(LoopKind::Parallel, d2, padded, {store(o, d2, f32(0))}),
                     loop(LoopKind::Serial, block, blocks, std::move(step))};
     const ExprRef y = select(pointwise(Op::Equal, {scalar(sum), f32(0)}), f32(0), load(o, f, d3) / scalar(sum));
     result.push_back(loop(LoopKind::Parallel, d3, width, {region.store_result({b, i, h * width + d3}, y)}));

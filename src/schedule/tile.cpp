@@ -128,17 +128,39 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
   }
   auto raw_offset = [&](const Dim& r, const Dim& j) { return direct ? dim_at(c.store->offset, r, j) : r * columns + j; };
 
-  const Symbol init_row = fresh("ii", most_rows), out_row = fresh("ii", most_rows), done_row = fresh("ii", most_rows);
+  const Symbol done_row = fresh("ii", most_rows);
+  auto each_element = [&](const std::function<Stmt(const Dim& r, const Dim& j)>& make) {
+    const Symbol r = fresh("ii", most_rows);
+    return each_vector(r, LoopKind::Unroll, [&](const Dim& j) { return make(r, j); });
+  };
+  auto set_acc = [&](const ExprRef& value) {
+    return each_element([&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
+  };
+  auto multiply = [&](const SymbolMap& at_k) {
+    return Stmt{Mma{MmaKind::OuterF32, ii, jj, rows, columns, acc, substitute(at(c.reduce->args[0], ii, 0), at_k),
+                    substitute(at(c.reduce->args[1], 0, jj), at_k)}};
+  };
+  const ExprRef init = c.reduce->args[2], zero = constant(dtype, 0);
   Block fill;
-  fill.push_back(each_vector(init_row, LoopKind::Unroll, [&](const Dim& j) {
-    return store(acc, Dim(init_row) * columns + j, at(c.reduce->args[2], init_row, j));
-  }));
-  fill.push_back(loop(LoopKind::Serial, c.k, c.depth,
-                      {Stmt{Mma{MmaKind::OuterF32, ii, jj, rows, columns, acc, at(c.reduce->args[0], ii, 0),
-                                at(c.reduce->args[1], 0, jj)}}}));
-  fill.push_back(each_vector(out_row, LoopKind::Unroll, [&](const Dim& j) {
-    return store(raw, raw_offset(out_row, j), load(acc, dtype, Dim(out_row) * columns + j));
-  }));
+  if (c.depth.bounds().hi <= kContractionChunk) {
+    fill.push_back(set_acc(init));
+    fill.push_back(loop(LoopKind::Serial, c.k, c.depth, {multiply(replacing(c.k, c.k))}));
+    fill.push_back(each_element([&](const Dim& r, const Dim& j) {
+      return store(raw, raw_offset(r, j), load(acc, dtype, r * columns + j));
+    }));
+  } else {  // chunk by chunk, their sums added to the tile
+    const Dim chunks = ceildiv(c.depth, kContractionChunk);
+    const Symbol chunk = fresh("kc", chunks), k = fresh("k", kContractionChunk);
+    const Dim first = Dim(chunk) * kContractionChunk;
+    fill.push_back(each_element([&](const Dim& r, const Dim& j) { return store(raw, raw_offset(r, j), zero); }));
+    Block body = {set_acc(init->op == Op::Const && init->value == 0 ? zero : select(in_range(chunk, 1), init, zero)),
+                  loop(LoopKind::Serial, k, min(c.depth - first, kContractionChunk), {multiply(replacing(c.k, first + k))}),
+                  each_element([&](const Dim& r, const Dim& j) {
+                    const Dim to = raw_offset(r, j);
+                    return store(raw, to, load(raw, dtype, to) + load(acc, dtype, r * columns + j));
+                  })};
+    fill.push_back(loop(LoopKind::Serial, chunk, chunks, std::move(body)));
+  }
   Block result = {specialize(rows, target_.row_steps, std::move(fill))};
   if (direct) return result;
 
