@@ -141,6 +141,18 @@ inline std::vector<GraphCase> movement_cases() {
          const Value rows = g.gather(table, ids, 0);
          g.set_outputs({{"y", g.concat({rows, in(g, "x", {t, 6})}, 0)}});
        }},
+      {"gather_along_the_row_of_a_consumer",
+       [](Graph& g) {
+         const Value v = par(g, "v", {9}), w = par(g, "w", {20}), k = par(g, "k", {20, 20});
+         const auto ids = [&](const char* name, const Dim& n) {
+           return g.gather(v, in(g, name, {b, n}, DType::I64), 0);
+         };
+         const Value x = in(g, "x", {b, 20});
+         g.set_outputs({{"softmax", g.softmax(ids("i", s), 1)},
+                        {"sum", g.reduce(Op::ReduceSum, ids("j", s), {1})},
+                        {"norm", g.layer_norm(ids("l", 20), w, w, 1e-5)},
+                        {"linear", g.linear(x, k, {}, ids("m", 20), Activation::Relu)}});
+       }},
       {"outputs_that_are_leaves_and_twice_the_same",
        [](Graph& g) {
          const Value x = in(g, "x", {b, s}), y = g.relu(x);
