@@ -1,6 +1,7 @@
-// Share of this machine's peak that single compiled kernels reach at one thread: a linear layer with bias and erf-GELU,
-// and fused attention. Symbolic rows and lengths: each graph is compiled once for all its rows of the table.
-// Peak is an independent FMA probe of one second before and after; a row whose probes differ by over 3% is taken again.
+// Share of this machine's peak that single compiled kernels reach at one thread: a linear layer
+// with bias and erf-GELU, and fused attention. Symbolic rows and lengths: each graph is compiled
+// once for all its rows of the table. Peak is an independent FMA probe of one second before and
+// after; a row whose probes differ by over 3% is taken again.
 //
 //   bench_kernels [linear|attention] [--tries N | --glance]
 #include <fmt/format.h>
@@ -24,7 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // A compiled graph of f32 inputs, with memory for one set of extents.
 class Subject {
@@ -100,9 +103,11 @@ bool glance(const std::string& name, Subject& subject, double gate) {
     while (seconds_since(slice) < 0.004);
     best = std::max(best, subject.flops() * runs / seconds_since(slice) * 1e-9);
   }
-  fmt::print("{{\"kernel\": \"{}\", \"threads\": 1, \"glance\": true, \"gflops_best\": {:.1f}, \"peak\": {:.1f}, "
-             "\"share_best\": {:.3f}, \"gate\": {}}}\n",
-             name, best, peak, best / peak, gate);
+  fmt::print(
+      "{{\"kernel\": \"{}\", \"threads\": 1, \"glance\": true, \"gflops_best\": {:.1f}, \"peak\": "
+      "{:.1f}, "
+      "\"share_best\": {:.3f}, \"gate\": {}}}\n",
+      name, best, peak, best / peak, gate);
   std::fflush(stdout);
   return true;
 }
@@ -129,9 +134,12 @@ bool measure(const std::string& name, Subject& subject, double gate, int tries) 
     }
     std::sort(rates.begin(), rates.end());
     const double peak = std::max(before, after), median = rates[rates.size() / 2];
-    fmt::print("{{\"kernel\": \"{}\", \"threads\": 1, \"gflops_median\": {:.1f}, \"gflops_best\": {:.1f}, \"peak\": {:.1f}, "
-               "\"share\": {:.3f}, \"share_best\": {:.3f}, \"gate\": {}, \"met\": {}}}\n",
-               name, median, rates.back(), peak, median / peak, rates.back() / peak, gate, median / peak >= gate);
+    fmt::print(
+        "{{\"kernel\": \"{}\", \"threads\": 1, \"gflops_median\": {:.1f}, \"gflops_best\": {:.1f}, "
+        "\"peak\": {:.1f}, "
+        "\"share\": {:.3f}, \"share_best\": {:.3f}, \"gate\": {}, \"met\": {}}}\n",
+        name, median, rates.back(), peak, median / peak, rates.back() / peak, gate,
+        median / peak >= gate);
     std::fflush(stdout);
     return median / peak >= gate;
   }
@@ -141,7 +149,8 @@ bool measure(const std::string& name, Subject& subject, double gate, int tries) 
 
 bool linear(int tries) {
   bool met = true;
-  for (const auto& [depth, columns] : {std::pair<int64_t, int64_t>{384, 1536}, {1536, 384}, {768, 3072}}) {
+  for (const auto& [depth, columns] :
+       {std::pair<int64_t, int64_t>{384, 1536}, {1536, 384}, {768, 3072}}) {
     graph::Graph g;
     const auto x = g.input("x", {{Symbol("m"), depth}, DType::F32});
     const auto w = g.param("w", {{depth, columns}, DType::F32});
@@ -150,7 +159,8 @@ bool linear(int tries) {
     Subject subject(g);
     for (const int64_t rows : {32, 128, 512}) {
       subject.bind({{rows, depth}});
-      met &= measure(fmt::format("linear_gelu K={} N={} M={}", depth, columns, rows), subject, rows == 32 ? 0.85 : 0.90, tries);
+      met &= measure(fmt::format("linear_gelu K={} N={} M={}", depth, columns, rows), subject,
+                     rows == 32 ? 0.85 : 0.90, tries);
     }
   }
   return met;
@@ -167,7 +177,8 @@ bool attention(int tries) {
     for (const int64_t seq : {128, 512}) {
       const std::vector<int64_t> shape = {8, seq, heads * width};
       subject.bind({shape, shape, shape});
-      met &= measure(fmt::format("attention heads={} width={} batch=8 seq={}", heads, width, seq), subject, 0.60, tries);
+      met &= measure(fmt::format("attention heads={} width={} batch=8 seq={}", heads, width, seq),
+                     subject, 0.60, tries);
     }
   }
   return met;

@@ -1,5 +1,6 @@
-// The one exception type of the public API. `kind` says whose fault it is: the caller's input (User), something
-// Tenon cannot do yet (Unsupported), or a bug in Tenon (Internal). Messages start with the op or file at fault.
+// The one exception type of the public API. `kind` says whose fault it is: the caller's input
+// (User), something Tenon cannot do yet (Unsupported), or a bug in Tenon (Internal). Messages start
+// with the op or file at fault.
 #pragma once
 
 #include <stdexcept>

@@ -5,9 +5,11 @@
 
 namespace tenon::driver {
 
-graph::Graph PassRunner::operator()(std::string_view name, graph::Graph (*pass)(const graph::Graph&),
+graph::Graph PassRunner::operator()(std::string_view name,
+                                    graph::Graph (*pass)(const graph::Graph&),
                                     graph::Graph graph) const {
-  if (std::find(options_.skip.begin(), options_.skip.end(), name) != options_.skip.end()) return graph;
+  if (std::find(options_.skip.begin(), options_.skip.end(), name) != options_.skip.end())
+    return graph;
   graph::Graph result = timed(name, [&] { return pass(graph); });
 #ifdef TENON_VERIFY
   graph::verify(result);
@@ -17,7 +19,8 @@ graph::Graph PassRunner::operator()(std::string_view name, graph::Graph (*pass)(
 }
 
 void PassRunner::record(std::string_view name, std::chrono::steady_clock::time_point start) const {
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
   times_.push_back({std::string(name), elapsed.count()});
 }
 

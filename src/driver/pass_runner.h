@@ -13,10 +13,12 @@ namespace tenon::driver {
 
 class PassRunner {
  public:
-  PassRunner(const Options& options, std::vector<PassTime>& times) : options_(options), times_(times) {}
+  PassRunner(const Options& options, std::vector<PassTime>& times)
+      : options_(options), times_(times) {}
 
   // A pass from graph to graph.
-  graph::Graph operator()(std::string_view name, graph::Graph (*pass)(const graph::Graph&), graph::Graph graph) const;
+  graph::Graph operator()(std::string_view name, graph::Graph (*pass)(const graph::Graph&),
+                          graph::Graph graph) const;
 
   // Any other stage.
   template <typename Stage>

@@ -22,8 +22,9 @@ Compiled compile(const graph::Graph& source, const Options& options) {
 
   const fuse::Regions regions = run.timed("partition", [&] { return fuse::partition(g); });
   ProgramBuilder builder(g, regions, options.cpu);
-  run.timed("lower", [&] { return builder.lower(); });        // regions -> scheduled kernels, equal ones once
-  run.timed("codegen", [&] { return builder.generate(); });   // kernels -> machine code
+  run.timed("lower",
+            [&] { return builder.lower(); });  // regions -> scheduled kernels, equal ones once
+  run.timed("codegen", [&] { return builder.generate(); });  // kernels -> machine code
   result.kernels = builder.kernel_count();
   builder.for_each_kernel([&](const kernel::Kernel& kernel) {
     run.dump("kernel:" + kernel.name, [&] { return kernel::print(kernel); });

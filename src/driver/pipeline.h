@@ -13,9 +13,10 @@
 namespace tenon::driver {
 
 struct Options {
-  CpuInfo cpu;                     // what to generate code for
-  std::vector<std::string> skip;   // passes not to run, by name
-  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP, `tenon show`).
+  CpuInfo cpu;                    // what to generate code for
+  std::vector<std::string> skip;  // passes not to run, by name
+  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
+  // `tenon show`).
   std::function<void(std::string_view pass, const std::string& text)> dump;
 };
 

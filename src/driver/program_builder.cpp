@@ -1,4 +1,5 @@
-// See program_builder.h. Steps are in the order of the regions; a step's buffers are the kernel's global buffers.
+// See program_builder.h. Steps are in the order of the regions; a step's buffers are the kernel's
+// global buffers.
 #include "driver/program_builder.h"
 
 #include "base/error.h"
@@ -14,9 +15,12 @@ using program::BufferRef;
 
 namespace {
 
-codegen::Isa isa_of(const CpuInfo& cpu) { return cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2; }
+codegen::Isa isa_of(const CpuInfo& cpu) {
+  return cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2;
+}
 
-// Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger than what is in it.
+// Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger
+// than what is in it.
 program::IoSlot io_slot(const std::string& name, const TensorType& type) {
   program::IoSlot slot{name, type, {}, {}};
   const int rank = type.shape.rank();
@@ -24,7 +28,8 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
   for (int axis = 0; axis < rank; ++axis) {
     const Dim& extent = type.shape[axis];
     const bool own = axis > 0 && !extent.is_const();
-    slot.capacity.push_back(own ? Dim(Symbol(fmt::format("{}.cap{}", name, axis), extent.bounds())) : extent);
+    slot.capacity.push_back(own ? Dim(Symbol(fmt::format("{}.cap{}", name, axis), extent.bounds()))
+                                : extent);
   }
   Dim stride = 1;
   for (int axis = rank; axis-- > 0;) {
@@ -36,13 +41,15 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu)
+ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
+                               const CpuInfo& cpu)
     : graph_(graph),
       regions_(regions),
       cpu_(cpu),
       target_(cpu.isa == CpuIsa::Avx512 ? schedule::avx512_target(cpu.l1d, cpu.l2)
                                         : schedule::avx2_target(cpu.l1d, cpu.l2)) {
-  if (cpu.isa == CpuIsa::Generic) throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
+  if (cpu.isa == CpuIsa::Generic)
+    throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
   declare_leaves();
   declare_outputs();
 }
@@ -62,7 +69,8 @@ void ProgramBuilder::declare_leaves() {
   for (const Value& param : graph_.params()) {
     buffers_[param] = {BufferKind::Param, static_cast<int>(program_.params.size())};
     program::ParamSlot slot{param.node->name(), param.type(), {}, {}};
-    if (const graph::Data* data = graph_.param_data(param.node->name())) slot.initial = data->bytes, slot.owner = data->owner;
+    if (const graph::Data* data = graph_.param_data(param.node->name()))
+      slot.initial = data->bytes, slot.owner = data->owner;
     program_.params.push_back(std::move(slot));
   }
   program_.constraints = graph_.constraints();
@@ -117,15 +125,18 @@ void ProgramBuilder::lower_root(Value root) {
   for (const kernel::Buffer& buffer : scheduled.kernel.buffers) {
     if (buffer.storage != kernel::Storage::Global) continue;
     const auto index = static_cast<size_t>(buffer.source_index);
-    buffers.push_back(buffer.source == kernel::Source::Packed ? pack(scheduled.packs[index], lowered.arguments, origin)
-                                                              : buffer_of(lowered.arguments[index]));
+    buffers.push_back(buffer.source == kernel::Source::Packed
+                          ? pack(scheduled.packs[index], lowered.arguments, origin)
+                          : buffer_of(lowered.arguments[index]));
   }
   auto& steps = regions_.prologue.contains(root) ? program_.prologue : program_.steps;
   steps.push_back(make_step(scheduled.kernel, std::move(buffers), origin));
 }
 
-// The buffer that a pack kernel fills. Of parameters only: once, shared by all that pack the same the same way.
-BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Value>& arguments, const std::string& origin) {
+// The buffer that a pack kernel fills. Of parameters only: once, shared by all that pack the same
+// the same way.
+BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Value>& arguments,
+                               const std::string& origin) {
   const kernel::Buffer* filled = nullptr;
   std::vector<BufferRef> buffers;
   std::pair<int, std::vector<std::pair<int, int>>> key{kernel_index(pack), {}};
@@ -154,7 +165,8 @@ BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Val
   return packed_[key] = ref;
 }
 
-program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel, std::vector<BufferRef> buffers, const std::string& origin) {
+program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
+                                        std::vector<BufferRef> buffers, const std::string& origin) {
   program::Step step;
   step.code = kernel_index(kernel);
   step.buffers = std::move(buffers);
@@ -172,7 +184,8 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel, std::vecto
 }
 
 int ProgramBuilder::kernel_index(const kernel::Kernel& kernel) {
-  const auto [it, fresh] = kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
+  const auto [it, fresh] =
+      kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
   if (fresh) kernels_.push_back(kernel);
   return it->second;
 }
@@ -196,10 +209,13 @@ int ProgramBuilder::generate() {
   return kernel_count();
 }
 
-void ProgramBuilder::for_each_kernel(const std::function<void(const kernel::Kernel&)>& visit) const {
+void ProgramBuilder::for_each_kernel(
+    const std::function<void(const kernel::Kernel&)>& visit) const {
   for (const kernel::Kernel& kernel : kernels_) visit(kernel);
 }
 
-std::string ProgramBuilder::source(const kernel::Kernel& kernel) const { return codegen::llvm_ir(kernel, isa_of(cpu_)); }
+std::string ProgramBuilder::source(const kernel::Kernel& kernel) const {
+  return codegen::llvm_ir(kernel, isa_of(cpu_));
+}
 
 }  // namespace tenon::driver

@@ -1,5 +1,5 @@
-// ProgramBuilder: from regions to a Program. Each region is lowered and scheduled; kernels that are equal but for names
-// are compiled once; weights are packed by prologue steps, each weight once.
+// ProgramBuilder: from regions to a Program. Each region is lowered and scheduled; kernels that are
+// equal but for names are compiled once; weights are packed by prologue steps, each weight once.
 #pragma once
 
 #include <map>
@@ -33,8 +33,10 @@ class ProgramBuilder {
   void declare_outputs();
   void lower_root(graph::Value root);
   program::BufferRef buffer_of(graph::Value value);
-  program::BufferRef pack(const kernel::Kernel& pack, const std::vector<graph::Value>& arguments, const std::string& origin);
-  program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers, const std::string& origin);
+  program::BufferRef pack(const kernel::Kernel& pack, const std::vector<graph::Value>& arguments,
+                          const std::string& origin);
+  program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers,
+                          const std::string& origin);
   int kernel_index(const kernel::Kernel& kernel);
   std::vector<Dim> strides_of(graph::Value value) const;
 
@@ -47,7 +49,8 @@ class ProgramBuilder {
   std::unordered_map<graph::Value, std::vector<Dim>> strides_;  // of inputs and outputs
   std::unordered_map<std::string, int> kernel_numbers_;         // by canonical text
   std::vector<kernel::Kernel> kernels_;
-  std::map<std::pair<int, std::vector<std::pair<int, int>>>, program::BufferRef> packed_;  // kernel and its arguments
+  std::map<std::pair<int, std::vector<std::pair<int, int>>>, program::BufferRef>
+      packed_;  // kernel and its arguments
 };
 
 }  // namespace tenon::driver

@@ -1,7 +1,8 @@
-// Which values exist in memory. The cost rule: contractions, attention, norms and reductions are stored; movement is
-// never (it is an index map of its consumer); elementwise work is done inside its one consumer, and stored if it has
-// several, because a second pass over memory costs less than computing twice. What depends on parameters only is stored
-// once, before the first run; weights on their way into packed panels are not stored at all.
+// Which values exist in memory. The cost rule: contractions, attention, norms and reductions are
+// stored; movement is never (it is an index map of its consumer); elementwise work is done inside
+// its one consumer, and stored if it has several, because a second pass over memory costs less than
+// computing twice. What depends on parameters only is stored once, before the first run; weights on
+// their way into packed panels are not stored at all.
 #include "fuse/fuse.h"
 
 namespace tenon::fuse {
@@ -12,24 +13,31 @@ using graph::Value;
 
 namespace {
 
-bool is_view(Op op) { return op == Op::Reshape || op == Op::Transpose || op == Op::Expand || op == Op::Slice; }
+bool is_view(Op op) {
+  return op == Op::Reshape || op == Op::Transpose || op == Op::Expand || op == Op::Slice;
+}
 
 bool is_heavy(Op op) {
-  return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm || op == Op::Softmax ||
-         graph::has(op, graph::kReduction);
+  return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm ||
+         op == Op::Softmax || graph::has(op, graph::kReduction);
 }
 
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
   switch (user.op()) {
-    case Op::Linear: return operand < 2;
+    case Op::Linear:
+      return operand < 2;
     case Op::MatMul:
-    case Op::Attention: return true;
-    default: return false;
+    case Op::Attention:
+      return true;
+    default:
+      return false;
   }
 }
 
-bool is_weight(const Node& user, int operand) { return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1; }
+bool is_weight(const Node& user, int operand) {
+  return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1;
+}
 
 class Partitioner {
  public:
@@ -64,7 +72,8 @@ class Partitioner {
       return;
     }
     bool constant = value.shape().is_static();
-    for (const Value& operand : node.operands()) constant = constant && constant_.contains(operand.node);
+    for (const Value& operand : node.operands())
+      constant = constant && constant_.contains(operand.node);
     if (constant) constant_.insert(&node);
     if (is_heavy(node.op()) || must_store(value, constant)) keep(value);
   }
@@ -92,11 +101,13 @@ class Partitioner {
     return false;
   }
 
-  // A value of parameters only: stored where a run reads it, except as a weight, which packing reads once.
+  // A value of parameters only: stored where a run reads it, except as a weight, which packing
+  // reads once.
   bool feeds_a_run(Value value) const {
     for (const auto& use : uses_.uses(value)) {
       bool user_constant = use.user->types()[0].shape.is_static();
-      for (const Value& operand : use.user->operands()) user_constant = user_constant && constant_.contains(operand.node);
+      for (const Value& operand : use.user->operands())
+        user_constant = user_constant && constant_.contains(operand.node);
       if (!user_constant && !is_weight(*use.user, use.operand)) return true;
     }
     return false;

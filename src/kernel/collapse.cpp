@@ -1,5 +1,6 @@
-// Nested parallel loops that every access addresses as one range become one loop. Rows of a dense [batch, seq, n] are
-// then `i` over batch*seq, which is what lets one schedule serve any batch and length.
+// Nested parallel loops that every access addresses as one range become one loop. Rows of a dense
+// [batch, seq, n] are then `i` over batch*seq, which is what lets one schedule serve any batch and
+// length.
 #include "kernel/kernel.h"
 
 namespace tenon::kernel {
@@ -7,7 +8,8 @@ namespace tenon::kernel {
 namespace {
 
 // Whether `offset` sees outer and inner only as outer * extent + inner.
-bool addresses_as_one(const Dim& offset, const Symbol& outer, const Symbol& inner, const Dim& extent) {
+bool addresses_as_one(const Dim& offset, const Symbol& outer, const Symbol& inner,
+                      const Dim& extent) {
   const auto a = offset.coefficient(outer);
   const auto b = offset.coefficient(inner);
   return a && b && *a == *b * extent;
@@ -15,16 +17,21 @@ bool addresses_as_one(const Dim& offset, const Symbol& outer, const Symbol& inne
 
 bool collapsible(const Block& body, const Symbol& outer, const Symbol& inner, const Dim& extent) {
   bool result = true;
-  auto check = [&](const Dim& dim) { result = result && addresses_as_one(dim, outer, inner, extent); };
+  auto check = [&](const Dim& dim) {
+    result = result && addresses_as_one(dim, outer, inner, extent);
+  };
   auto check_guards = [&](const std::vector<Guard>& guards) {
     for (const Guard& guard : guards) check(guard.index), check(guard.bound);
   };
   auto check_expr = [&](const ExprRef& root) {
-    for_each(root, [&](const Expr& expr) { check(expr.index), check(expr.bound), check_guards(expr.guards); });
+    for_each(root, [&](const Expr& expr) {
+      check(expr.index), check(expr.bound), check_guards(expr.guards);
+    });
   };
   for_each(body, [&](const Stmt& stmt) {
     if (const auto* l = stmt.as<Loop>()) check(l->extent);
-    if (const auto* s = stmt.as<Store>()) check(s->offset), check_guards(s->guards), check_expr(s->value);
+    if (const auto* s = stmt.as<Store>())
+      check(s->offset), check_guards(s->guards), check_expr(s->value);
     if (const auto* l = stmt.as<Let>()) check(l->extent), check_expr(l->value);
     if (stmt.as<Mma>() || stmt.as<Specialize>()) result = false;
   });

@@ -1,5 +1,5 @@
-// Building and rebuilding expressions of the loop IR. Rebuilding visits a shared node once and keeps sharing, so a DAG
-// stays a DAG through every pass.
+// Building and rebuilding expressions of the loop IR. Rebuilding visits a shared node once and
+// keeps sharing, so a DAG stays a DAG through every pass.
 #include "kernel/expr.h"
 
 #include <unordered_map>
@@ -46,11 +46,18 @@ ExprRef index_value(DType dtype, Dim index) {
 }
 
 ExprRef in_range(Dim index, Dim bound) {
-  return make({.op = Op::InRange, .dtype = DType::Bool, .index = std::move(index), .bound = std::move(bound)});
+  return make({.op = Op::InRange,
+               .dtype = DType::Bool,
+               .index = std::move(index),
+               .bound = std::move(bound)});
 }
 
 ExprRef load(int buffer, DType dtype, Dim offset, std::vector<Guard> guards) {
-  return make({.op = Op::Load, .dtype = dtype, .index = std::move(offset), .buffer = buffer, .guards = std::move(guards)});
+  return make({.op = Op::Load,
+               .dtype = dtype,
+               .index = std::move(offset),
+               .buffer = buffer,
+               .guards = std::move(guards)});
 }
 
 ExprRef pointwise(Op op, std::vector<ExprRef> args) {
@@ -69,7 +76,11 @@ ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args
   TENON_CHECK(has(op, kReduce) && static_cast<int>(args.size()) == info(op).operands,
               "[{}] takes {} operands", info(op).text, info(op).operands);
   const DType dtype = args.back()->dtype;
-  return make({.op = op, .dtype = dtype, .args = std::move(args), .bound = std::move(extent), .range = {range}});
+  return make({.op = op,
+               .dtype = dtype,
+               .args = std::move(args),
+               .bound = std::move(extent),
+               .range = {range}});
 }
 
 ExprRef lanes(Op op, DType dtype, int buffer) {
@@ -89,8 +100,9 @@ ExprRef transform(const ExprRef& root, const std::function<ExprRef(Expr&)>& chan
     }
     ExprRef replacement = change(copy);
     if (!replacement) {
-      same = same && copy.index == old.index && copy.bound == old.bound && copy.guards == old.guards &&
-             copy.buffer == old.buffer && copy.range == old.range && copy.op == old.op && copy.value == old.value;
+      same = same && copy.index == old.index && copy.bound == old.bound &&
+             copy.guards == old.guards && copy.buffer == old.buffer && copy.range == old.range &&
+             copy.op == old.op && copy.value == old.value;
       replacement = same ? *ref : make(std::move(copy));
     }
     rebuilt[&old] = std::move(replacement);
@@ -102,7 +114,8 @@ ExprRef substitute(const ExprRef& root, const SymbolMap& map) {
   return transform(root, [&](Expr& copy) -> ExprRef {
     copy.index = copy.index.substitute(map);
     copy.bound = copy.bound.substitute(map);
-    for (Guard& guard : copy.guards) guard = {guard.index.substitute(map), guard.bound.substitute(map)};
+    for (Guard& guard : copy.guards)
+      guard = {guard.index.substitute(map), guard.bound.substitute(map)};
     return nullptr;
   });
 }
@@ -121,7 +134,8 @@ bool uses(const ExprRef& root, const Symbol& symbol) {
   bool found = false;
   for_each(root, [&](const Expr& expr) {
     found = found || expr.index.uses(symbol) || expr.bound.uses(symbol);
-    for (const Guard& guard : expr.guards) found = found || guard.index.uses(symbol) || guard.bound.uses(symbol);
+    for (const Guard& guard : expr.guards)
+      found = found || guard.index.uses(symbol) || guard.bound.uses(symbol);
   });
   return found;
 }

@@ -1,4 +1,5 @@
-// Expr: a scalar value of the loop IR at one point of the ranges that enclose it. Immutable, shared, a DAG.
+// Expr: a scalar value of the loop IR at one point of the ranges that enclose it. Immutable,
+// shared, a DAG.
 #pragma once
 
 #include <functional>
@@ -60,10 +61,10 @@ struct Expr {
   Op op;
   DType dtype;
   std::vector<ExprRef> args;
-  double value = 0;           // Const
-  Dim index;                  // Index, InRange: the expression; Load: the element offset in the buffer
-  Dim bound;                  // InRange: the bound; reductions: the extent of `range`
-  int buffer = -1;            // Load, LanesAdd, LanesMax
+  double value = 0;  // Const
+  Dim index;         // Index, InRange: the expression; Load: the element offset in the buffer
+  Dim bound;         // InRange: the bound; reductions: the extent of `range`
+  int buffer = -1;   // Load, LanesAdd, LanesMax
   std::vector<Guard> guards;  // Load: where one fails the value is 0 and memory is not touched
   std::vector<Symbol> range;  // reductions: the one range they run over
 };
@@ -73,15 +74,24 @@ inline ExprRef f32(double value) { return constant(DType::F32, value); }
 ExprRef index_value(DType dtype, Dim index);
 ExprRef in_range(Dim index, Dim bound);
 ExprRef load(int buffer, DType dtype, Dim offset, std::vector<Guard> guards = {});
-ExprRef pointwise(Op op, std::vector<ExprRef> args);  // dtype from the operands (Select: from the last two)
+ExprRef pointwise(
+    Op op, std::vector<ExprRef> args);  // dtype from the operands (Select: from the last two)
 ExprRef cast(ExprRef x, DType dtype);
 ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args);
 ExprRef lanes(Op op, DType dtype, int buffer);
 
-inline ExprRef operator+(ExprRef a, ExprRef b) { return pointwise(Op::Add, {std::move(a), std::move(b)}); }
-inline ExprRef operator-(ExprRef a, ExprRef b) { return pointwise(Op::Sub, {std::move(a), std::move(b)}); }
-inline ExprRef operator*(ExprRef a, ExprRef b) { return pointwise(Op::Mul, {std::move(a), std::move(b)}); }
-inline ExprRef operator/(ExprRef a, ExprRef b) { return pointwise(Op::Div, {std::move(a), std::move(b)}); }
+inline ExprRef operator+(ExprRef a, ExprRef b) {
+  return pointwise(Op::Add, {std::move(a), std::move(b)});
+}
+inline ExprRef operator-(ExprRef a, ExprRef b) {
+  return pointwise(Op::Sub, {std::move(a), std::move(b)});
+}
+inline ExprRef operator*(ExprRef a, ExprRef b) {
+  return pointwise(Op::Mul, {std::move(a), std::move(b)});
+}
+inline ExprRef operator/(ExprRef a, ExprRef b) {
+  return pointwise(Op::Div, {std::move(a), std::move(b)});
+}
 inline ExprRef fma(ExprRef a, ExprRef b, ExprRef c) {
   return pointwise(Op::Fma, {std::move(a), std::move(b), std::move(c)});
 }
@@ -89,8 +99,9 @@ inline ExprRef select(ExprRef condition, ExprRef then, ExprRef otherwise) {
   return pointwise(Op::Select, {std::move(condition), std::move(then), std::move(otherwise)});
 }
 
-// Rebuilds bottom-up, each shared node once: `change` sees a copy of a node whose operands are rebuilt already and
-// edits it in place, or returns a replacement; null keeps the edited copy. Unchanged nodes stay shared.
+// Rebuilds bottom-up, each shared node once: `change` sees a copy of a node whose operands are
+// rebuilt already and edits it in place, or returns a replacement; null keeps the edited copy.
+// Unchanged nodes stay shared.
 ExprRef transform(const ExprRef& root, const std::function<ExprRef(Expr& copy)>& change);
 // Substitutes symbols in every index, bound and guard.
 ExprRef substitute(const ExprRef& root, const SymbolMap& map);
@@ -99,7 +110,8 @@ void for_each(const ExprRef& root, const std::function<void(const Expr&)>& visit
 bool contains(const ExprRef& root, unsigned traits);  // a node with one of these traits
 bool uses(const ExprRef& root, const Symbol& symbol);
 
-// Writes exp, log, erf, tanh with the ops that generators have. f32; within a few units in the last place.
+// Writes exp, log, erf, tanh with the ops that generators have. f32; within a few units in the last
+// place.
 ExprRef expand_math(const ExprRef& root);
 
 }  // namespace tenon::kernel

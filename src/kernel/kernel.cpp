@@ -1,4 +1,5 @@
-// Building and rebuilding statements of the loop IR, and what a kernel says about itself: grid, scratch, free symbols.
+// Building and rebuilding statements of the loop IR, and what a kernel says about itself: grid,
+// scratch, free symbols.
 #include "kernel/kernel.h"
 
 #include <algorithm>
@@ -12,11 +13,14 @@ namespace {
 
 constexpr int64_t kScratchAlignment = 64;
 
-std::shared_ptr<const Block> share(Block block) { return std::make_shared<const Block>(std::move(block)); }
+std::shared_ptr<const Block> share(Block block) {
+  return std::make_shared<const Block>(std::move(block));
+}
 
 std::vector<Guard> substitute(const std::vector<Guard>& guards, const SymbolMap& map) {
   std::vector<Guard> result;
-  for (const Guard& guard : guards) result.push_back({guard.index.substitute(map), guard.bound.substitute(map)});
+  for (const Guard& guard : guards)
+    result.push_back({guard.index.substitute(map), guard.bound.substitute(map)});
   return result;
 }
 
@@ -43,7 +47,8 @@ Dim Kernel::scratch_offset(int buffer) const {
   Dim offset = 0;
   for (int i = 0; i < buffer; ++i) {
     const Buffer& b = buffers[static_cast<size_t>(i)];
-    if (b.storage == Storage::Scratch) offset = offset + round_up(b.elements * size_of(b.dtype), kScratchAlignment);
+    if (b.storage == Storage::Scratch)
+      offset = offset + round_up(b.elements * size_of(b.dtype), kScratchAlignment);
   }
   return offset;
 }
@@ -54,8 +59,14 @@ Stmt loop(LoopKind kind, const Symbol& symbol, Dim extent, Block body) {
   return {Loop{symbol, std::move(extent), kind, share(std::move(body)), {}, {}}};
 }
 
-Stmt ladder(const Symbol& start, Dim extent, const Symbol& rows, std::vector<int64_t> steps, Block body) {
-  return {Loop{start, std::move(extent), LoopKind::Ladder, share(std::move(body)), {rows}, std::move(steps)}};
+Stmt ladder(const Symbol& start, Dim extent, const Symbol& rows, std::vector<int64_t> steps,
+            Block body) {
+  return {Loop{start,
+               std::move(extent),
+               LoopKind::Ladder,
+               share(std::move(body)),
+               {rows},
+               std::move(steps)}};
 }
 
 Stmt store(int buffer, Dim offset, ExprRef value, std::vector<Guard> guards) {
@@ -72,24 +83,29 @@ Stmt specialize(const Symbol& symbol, std::vector<int64_t> values, Block body) {
 
 Stmt substitute(const Stmt& stmt, const SymbolMap& map) {
   if (const auto* l = stmt.as<Loop>()) {
-    return {Loop{l->symbol, l->extent.substitute(map), l->kind, share(substitute(*l->body, map)), l->rows, l->steps}};
+    return {Loop{l->symbol, l->extent.substitute(map), l->kind, share(substitute(*l->body, map)),
+                 l->rows, l->steps}};
   }
   if (const auto* s = stmt.as<Store>()) {
-    return store(s->buffer, s->offset.substitute(map), substitute(s->value, map), substitute(s->guards, map));
+    return store(s->buffer, s->offset.substitute(map), substitute(s->value, map),
+                 substitute(s->guards, map));
   }
   if (const auto* l = stmt.as<Let>()) {
     return let(l->symbol, substitute(l->value, map), l->extent.substitute(map), l->buffer);
   }
-  if (const auto* s = stmt.as<Specialize>()) return specialize(s->symbol, s->values, substitute(*s->body, map));
+  if (const auto* s = stmt.as<Specialize>())
+    return specialize(s->symbol, s->values, substitute(*s->body, map));
   const auto& m = std::get<Mma>(stmt.node);
-  return {Mma{m.kind, m.row, m.col, m.rows.substitute(map), m.cols, m.acc, substitute(m.a, map), substitute(m.b, map)}};
+  return {Mma{m.kind, m.row, m.col, m.rows.substitute(map), m.cols, m.acc, substitute(m.a, map),
+              substitute(m.b, map)}};
 }
 
 Block transform_exprs(const Block& block, const std::function<ExprRef(const ExprRef&)>& change) {
   Block result;
   for (Stmt stmt : block) {
     if (auto* l = std::get_if<Loop>(&stmt.node)) l->body = share(transform_exprs(*l->body, change));
-    if (auto* s = std::get_if<Specialize>(&stmt.node)) s->body = share(transform_exprs(*s->body, change));
+    if (auto* s = std::get_if<Specialize>(&stmt.node))
+      s->body = share(transform_exprs(*s->body, change));
     if (auto* s = std::get_if<Store>(&stmt.node)) s->value = change(s->value);
     if (auto* l = std::get_if<Let>(&stmt.node)) l->value = change(l->value);
     if (auto* m = std::get_if<Mma>(&stmt.node)) {
@@ -137,7 +153,8 @@ std::vector<Symbol> free_symbols(const Kernel& kernel) {
   });
   for (const Buffer& buffer : kernel.buffers) use(buffer.elements);
   std::vector<Symbol> result;
-  std::set_difference(used.begin(), used.end(), bound.begin(), bound.end(), std::back_inserter(result));
+  std::set_difference(used.begin(), used.end(), bound.begin(), bound.end(),
+                      std::back_inserter(result));
   return result;
 }
 

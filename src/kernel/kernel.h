@@ -1,14 +1,17 @@
-// Kernel: the loop IR. A tree of loops over statements; values are Exprs. The same data structure before scheduling
-// (parallel loops, reductions as values, `lowered`) and after (threads, vectors, register tiles, `scheduled`): a
-// schedule is a function from kernel to kernel, and the interpreter runs both.
+// Kernel: the loop IR. A tree of loops over statements; values are Exprs. The same data structure
+// before scheduling (parallel loops, reductions as values, `lowered`) and after (threads, vectors,
+// register tiles, `scheduled`): a schedule is a function from kernel to kernel, and the interpreter
+// runs both.
 //
 //   parallel i in m                                 thread t in ceildiv(m, 96)
 //     parallel j in 1536                              loop p in 48
-//       y[i*1536 + j] =                                 ladder i in min(96, m - 96*t) rows r steps 12 8 4 1
+//       y[i*1536 + j] =                                 ladder i in min(96, m - 96*t) rows r steps
+//       12 8 4 1
 //         max(reduce_fma(k in 384,            ==>         specialize r in 12 8 4 1
-//               x[i*384 + k], w[k*1536 + j],                ... acc = 0; loop k: mma acc += x * w; tile = acc
-//               b[j]), 0)                                 loop ii in r
-//                                                           unroll u in 2: vector l in 16: y[...] = max(tile[...], 0)
+//               x[i*384 + k], w[k*1536 + j],                ... acc = 0; loop k: mma acc += x * w;
+//               tile = acc b[j]), 0)                                 loop ii in r
+//                                                           unroll u in 2: vector l in 16: y[...] =
+//                                                           max(tile[...], 0)
 #pragma once
 
 #include <memory>
@@ -25,7 +28,8 @@ enum class Storage : uint8_t {
   Global,    // an argument
   Scratch,   // the calling worker's own memory; may have a symbolic size
   Stack,     // constant size, indexed at run time
-  Register,  // constant size, indexed by constants once loops are unrolled: vectors of kLaneCount, or single elements
+  Register,  // constant size, indexed by constants once loops are unrolled: vectors of kLaneCount,
+             // or single elements
   Shared,    // of a GPU's block
 };
 
@@ -41,11 +45,12 @@ struct Buffer {
   Dim elements = 1;
   Storage storage = Storage::Global;
   Source source = Source::Argument;
-  int source_index = 0;   // which argument, or which pack
-  bool written = false;   // global: by this kernel
-  bool constant = false;  // global: filled from parameters and constants only; packing it happens once
-  int depth = 1;          // staged copies in flight: 2 is double buffering
-  bool async = false;     // filled by asynchronous copies
+  int source_index = 0;  // which argument, or which pack
+  bool written = false;  // global: by this kernel
+  bool constant =
+      false;           // global: filled from parameters and constants only; packing it happens once
+  int depth = 1;       // staged copies in flight: 2 is double buffering
+  bool async = false;  // filled by asynchronous copies
 };
 
 struct Stmt;
@@ -65,8 +70,8 @@ struct Loop {
   Dim extent;
   LoopKind kind;
   std::shared_ptr<const Block> body;
-  // Ladder: `symbol` starts at 0 and advances by `rows`, the first of `steps` (descending, ending with 1) that still
-  // fits into the extent.
+  // Ladder: `symbol` starts at 0 and advances by `rows`, the first of `steps` (descending, ending
+  // with 1) that still fits into the extent.
   std::vector<Symbol> rows;  // one symbol
   std::vector<int64_t> steps;
 };
@@ -78,8 +83,8 @@ struct Store {
   std::vector<Guard> guards;  // where one fails nothing is stored
 };
 
-// Names an integer found at run time (a gather index) so that offsets can use it. Negative values count from the end;
-// outside -extent .. extent-1 is a fault: it is reported and 0 is used instead.
+// Names an integer found at run time (a gather index) so that offsets can use it. Negative values
+// count from the end; outside -extent .. extent-1 is a fault: it is reported and 0 is used instead.
 struct Let {
   Symbol symbol;
   ExprRef value;
@@ -96,8 +101,9 @@ struct Specialize {
 
 enum class MmaKind : uint8_t { OuterF32 };  // fma of a column of a and a row of b, in f32
 
-// acc[row*cols + col] = fma(a, b, acc[row*cols + col]) for row < rows, col < cols, as one tile instruction or a block of
-// them. `a` uses only the row symbol, `b` only the column symbol; acc is a register buffer.
+// acc[row*cols + col] = fma(a, b, acc[row*cols + col]) for row < rows, col < cols, as one tile
+// instruction or a block of them. `a` uses only the row symbol, `b` only the column symbol; acc is
+// a register buffer.
 struct Mma {
   MmaKind kind;
   Symbol row, col;
@@ -133,12 +139,14 @@ struct Kernel {
 };
 
 Stmt loop(LoopKind kind, const Symbol& symbol, Dim extent, Block body);
-Stmt ladder(const Symbol& start, Dim extent, const Symbol& rows, std::vector<int64_t> steps, Block body);
+Stmt ladder(const Symbol& start, Dim extent, const Symbol& rows, std::vector<int64_t> steps,
+            Block body);
 Stmt store(int buffer, Dim offset, ExprRef value, std::vector<Guard> guards = {});
 Stmt let(const Symbol& symbol, ExprRef value, Dim extent, int buffer);
 Stmt specialize(const Symbol& symbol, std::vector<int64_t> values, Block body);
 
-// Applies `map` to every index, extent and guard of a statement; bound symbols are the caller's business.
+// Applies `map` to every index, extent and guard of a statement; bound symbols are the caller's
+// business.
 Stmt substitute(const Stmt& stmt, const SymbolMap& map);
 // Rebuilds every expression (and nothing else) of a block.
 Block transform_exprs(const Block& block, const std::function<ExprRef(const ExprRef&)>& change);
@@ -148,17 +156,22 @@ void for_each(const Block& block, const std::function<void(const Stmt&)>& visit)
 // The free symbols of the body: used but not bound by a loop, a reduction or a let. Sorted by name.
 std::vector<Symbol> free_symbols(const Kernel& kernel);
 
-// Adjacent nested parallel loops become one where every access addresses them as one. `b, s` over dense rows is `i`.
+// Adjacent nested parallel loops become one where every access addresses them as one. `b, s` over
+// dense rows is `i`.
 Kernel collapse_loops(const Kernel& kernel);
 
-void verify(const Kernel& kernel);  // throws Internal; what is legal at each level is a table in verify.cpp
+void verify(
+    const Kernel& kernel);  // throws Internal; what is legal at each level is a table in verify.cpp
 std::string print(const Kernel& kernel);
 Kernel parse(std::string_view text);
-// The text with buffers, symbols and the name numbered by first use: equal for kernels that compute the same way.
+// The text with buffers, symbols and the name numbered by first use: equal for kernels that compute
+// the same way.
 std::string canonical_text(const Kernel& kernel);
 
-// Runs a kernel of either level on real memory, one pointer per buffer (null for those that are not global), values of
-// `dims` in order. Single precision where the IR says f32, so a scheduled kernel gives the bits that compiled code gives.
-void interpret(const Kernel& kernel, std::span<void* const> buffers, std::span<const int64_t> dims, int64_t* fault);
+// Runs a kernel of either level on real memory, one pointer per buffer (null for those that are not
+// global), values of `dims` in order. Single precision where the IR says f32, so a scheduled kernel
+// gives the bits that compiled code gives.
+void interpret(const Kernel& kernel, std::span<void* const> buffers, std::span<const int64_t> dims,
+               int64_t* fault);
 
 }  // namespace tenon::kernel

@@ -24,7 +24,8 @@ std::string problem(const Node& node) {
   for (const Op op : kMissing) {
     if (node.op() == op) return std::string(graph::info(op).text);
   }
-  const bool contraction = node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
+  const bool contraction =
+      node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
   for (const TensorType& type : node.types()) {
     if (!has_kernels(type.dtype) || (contraction && type.dtype != DType::F32)) {
       return fmt::format("{} of {}", graph::info(node.op()).text, to_string(type.dtype));
@@ -54,7 +55,8 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
   std::set<std::pair<const Node*, int>> taken;
   std::vector<graph::Output> outputs = graph.outputs();
   for (graph::Output& output : outputs) {
-    while (graph::has(output.value.op(), graph::kLeaf) || taken.contains({output.value.node, output.value.result})) {
+    while (graph::has(output.value.op(), graph::kLeaf) ||
+           taken.contains({output.value.node, output.value.result})) {
       output.value = result.reshape(output.value, output.value.shape().dims());
     }
     taken.insert({output.value.node, output.value.result});

@@ -1,4 +1,5 @@
-// One lowering per kind of root: contractions, attention, norms, softmax, reductions, and elementwise for all others.
+// One lowering per kind of root: contractions, attention, norms, softmax, reductions, and
+// elementwise for all others.
 #include "lower/lower.h"
 
 #include <cmath>
@@ -16,7 +17,8 @@ using graph::Value;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr int64_t kKeyBlock = 64;  // keys per step of online softmax, anchored at key 0: part of the numerics class
+constexpr int64_t kKeyBlock =
+    64;  // keys per step of online softmax, anchored at key 0: part of the numerics class
 
 Block append(Block a, Block b) {
   for (Stmt& s : b) a.push_back(std::move(s));
@@ -60,8 +62,9 @@ Lowered lower_contraction(Region& region) {
     const Index x_index = broadcast_index(x.shape(), with(rows, k));
     Index w_index = with(with(batch, k), j);
     w_index.erase(w_index.begin(), w_index.end() - w.shape().rank());
-    ExprRef value = reduce(Op::ReduceFma, k, depth,
-                           {region.at(x, x_index), region.at(w, broadcast_index(w.shape(), w_index)), f32(0)});
+    ExprRef value =
+        reduce(Op::ReduceFma, k, depth,
+               {region.at(x, x_index), region.at(w, broadcast_index(w.shape(), w_index)), f32(0)});
     int next = 2;
     if (has_bias) value = value + region.at(node.operand(next++), {j});
     value = activation(act, value);
@@ -89,12 +92,14 @@ struct Row {
   Block fill;
   std::function<ExprRef(const Dim&)> at;
 };
-Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index, const Dim& extent, bool stored) {
+Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index,
+              const Dim& extent, bool stored) {
   if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }};
   const int row = region.local("row", x.dtype(), extent);
   const Symbol j = region.range("jr", extent);
   const ExprRef value = region.at(x, index(j));
-  Block fill = append(region.take_lets(), {loop(LoopKind::Parallel, j, extent, {store(row, j, value)})});
+  Block fill =
+      append(region.take_lets(), {loop(LoopKind::Parallel, j, extent, {store(row, j, value)})});
   return {std::move(fill), [row, x](const Dim& at) { return load(row, x.dtype(), at); }};
 }
 
@@ -105,7 +110,8 @@ Lowered lower_layer_norm(Region& region, bool stored) {
   const Dim n = root.shape()[rank - 1];
   const double epsilon = node.attributes().number("epsilon");
   Block body = region.loops(leading(root.shape(), rank - 1), [&](const Index& rows) -> Block {
-    Row x = stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
+    Row x =
+        stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
     const DType dtype = root.dtype();
     const int mean = region.local("mean", dtype, 1), scale = region.local("rstd", dtype, 1);
     auto scalar = [&](int buffer) { return load(buffer, dtype, 0); };
@@ -115,9 +121,11 @@ Lowered lower_layer_norm(Region& region, bool stored) {
     Block block = std::move(x.fill);
     block.push_back(store(mean, 0, reduce(Op::ReduceAdd, j1, n, {x.at(j1)}) / count));
     const ExprRef variance = reduce(Op::ReduceAdd, j2, n, {centred * centred}) / count;
-    block.push_back(store(scale, 0, constant(dtype, 1) / pointwise(Op::Sqrt, {variance + constant(dtype, epsilon)})));
+    block.push_back(store(
+        scale, 0, constant(dtype, 1) / pointwise(Op::Sqrt, {variance + constant(dtype, epsilon)})));
     const ExprRef normal = (x.at(j3) - scalar(mean)) * scalar(scale);
-    const ExprRef y = fma(normal, region.at(node.operand(1), {j3}), region.at(node.operand(2), {j3}));
+    const ExprRef y =
+        fma(normal, region.at(node.operand(1), {j3}), region.at(node.operand(2), {j3}));
     block.push_back(loop(LoopKind::Parallel, j3, n, {region.store_result(with(rows, j3), y)}));
     return append(region.take_lets(), std::move(block));
   });
@@ -138,11 +146,13 @@ Lowered lower_softmax(Region& region) {
       return full;
     };
     const DType dtype = root.dtype();
-    const int row = region.local("row", dtype, n), most = region.local("max", dtype, 1), sum = region.local("sum", dtype, 1);
+    const int row = region.local("row", dtype, n), most = region.local("max", dtype, 1),
+              sum = region.local("sum", dtype, 1);
     const Symbol j0 = region.range("j0", n), j1 = region.range("j1", n), j2 = region.range("j2", n),
                  j3 = region.range("j3", n), j4 = region.range("j4", n);
     const ExprRef value = region.at(x, index(j0));
-    Block block = append(region.take_lets(), {loop(LoopKind::Parallel, j0, n, {store(row, j0, value)})});
+    Block block =
+        append(region.take_lets(), {loop(LoopKind::Parallel, j0, n, {store(row, j0, value)})});
     block.push_back(store(most, 0, reduce(Op::ReduceMax, j1, n, {load(row, dtype, j1)})));
     const ExprRef e = pointwise(Op::Exp, {load(row, dtype, j2) - load(most, dtype, 0)});
     block.push_back(loop(LoopKind::Parallel, j2, n, {store(row, j2, e)}));
@@ -160,7 +170,8 @@ Lowered lower_reduction(Region& region) {
   const Node& node = *root.node;
   const Value x = node.operand(0);
   Dim count = 1;
-  for (const int64_t axis : node.attributes().integers("axes")) count = count * x.shape()[static_cast<int>(axis)];
+  for (const int64_t axis : node.attributes().integers("axes"))
+    count = count * x.shape()[static_cast<int>(axis)];
   Block body = region.loops(root.shape().dims(), [&](const Index& kept) -> Block {
     const Symbol r = region.range("r", count);
     Index index = kept;
@@ -174,10 +185,18 @@ Lowered lower_reduction(Region& region) {
     ExprRef value = region.at(x, index);
     const DType dtype = root.dtype();
     switch (node.op()) {
-      case graph::Op::ReduceSum: value = reduce(Op::ReduceAdd, r, count, {value}); break;
-      case graph::Op::ReduceMean: value = reduce(Op::ReduceAdd, r, count, {value}) / index_value(dtype, count); break;
-      case graph::Op::ReduceMax: value = reduce(Op::ReduceMax, r, count, {value}); break;
-      default: value = pointwise(Op::Neg, {reduce(Op::ReduceMax, r, count, {pointwise(Op::Neg, {value})})});
+      case graph::Op::ReduceSum:
+        value = reduce(Op::ReduceAdd, r, count, {value});
+        break;
+      case graph::Op::ReduceMean:
+        value = reduce(Op::ReduceAdd, r, count, {value}) / index_value(dtype, count);
+        break;
+      case graph::Op::ReduceMax:
+        value = reduce(Op::ReduceMax, r, count, {value});
+        break;
+      default:
+        value =
+            pointwise(Op::Neg, {reduce(Op::ReduceMax, r, count, {pointwise(Op::Neg, {value})})});
     }
     return append(region.take_lets(), {region.store_result(kept, value)});
   });
@@ -194,14 +213,17 @@ Lowered lower_attention(Region& region) {
   const Value q = node.operand(0), k = node.operand(1), v = node.operand(2);
   const Dim batch = root.shape()[0], queries = root.shape()[1], keys = k.shape()[1];
   const Dim blocks = ceildiv(keys, kKeyBlock);
-  const int64_t padded = (width + kLaneCount - 1) / kLaneCount * kLaneCount;  // columns of a tile fill vectors
+  const int64_t padded =
+      (width + kLaneCount - 1) / kLaneCount * kLaneCount;  // columns of a tile fill vectors
   const DType f = DType::F32;
   Block body = region.loops({batch, heads, queries}, [&](const Index& at) -> Block {
     const Dim &b = at[0], &h = at[1], &i = at[2];
     const Dim kv_head = kv_heads == heads ? h : floordiv(h, heads / kv_heads);
-    const int most = region.local("max", f, 1), sum = region.local("sum", f, 1), next = region.local("next", f, 1),
-              base = region.local("base", f, 1), decay = region.local("decay", f, 1);
-    const int s = region.local("s", f, kKeyBlock), o = region.local("o", f, padded), query = region.local("query", f, width);
+    const int most = region.local("max", f, 1), sum = region.local("sum", f, 1),
+              next = region.local("next", f, 1), base = region.local("base", f, 1),
+              decay = region.local("decay", f, 1);
+    const int s = region.local("s", f, kKeyBlock), o = region.local("o", f, padded),
+              query = region.local("query", f, width);
     auto scalar = [&](int buffer) { return load(buffer, f, 0); };
     auto column = [&](const char* name, const Dim& extent) { return region.range(name, extent); };
     const Symbol block = column("kb", blocks);
@@ -210,7 +232,8 @@ Lowered lower_attention(Region& region) {
     Block step;
     {  // s = q k^T
       const Symbol c = column("c0", kKeyBlock), d = column("d0", width);
-      const ExprRef key = guarded(region.at(k, {b, first + c, kv_head * width + d}), {first + c, keys});
+      const ExprRef key =
+          guarded(region.at(k, {b, first + c, kv_head * width + d}), {first + c, keys});
       const ExprRef dot = reduce(Op::ReduceFma, d, width, {load(query, f, d), key, f32(0)});
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock, {store(s, c, dot)}));
     }
@@ -219,17 +242,26 @@ Lowered lower_attention(Region& region) {
       ExprRef score = load(s, f, c);
       if (node.operand_count() > 3) {
         const Value mask = node.operand(3);
-        score = score + guarded(region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c})), {first + c, keys});
+        score =
+            score + guarded(region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c})),
+                            {first + c, keys});
       }
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock,
                           {store(s, c, select(in_range(first + c, keys), score, f32(-kInf)))}));
     }
-    const Symbol c2 = column("c2", kKeyBlock), c3 = column("c3", kKeyBlock), c4 = column("c4", kKeyBlock);
-    step.push_back(store(next, 0, pointwise(Op::Max, {scalar(most), reduce(Op::ReduceMax, c2, kKeyBlock, {load(s, f, c2)})})));
-    step.push_back(store(base, 0, select(pointwise(Op::Equal, {scalar(next), f32(-kInf)}), f32(0), scalar(next))));
-    step.push_back(loop(LoopKind::Parallel, c3, kKeyBlock, {store(s, c3, pointwise(Op::Exp, {load(s, f, c3) - scalar(base)}))}));
+    const Symbol c2 = column("c2", kKeyBlock), c3 = column("c3", kKeyBlock),
+                 c4 = column("c4", kKeyBlock);
+    step.push_back(store(next, 0,
+                         pointwise(Op::Max, {scalar(most), reduce(Op::ReduceMax, c2, kKeyBlock,
+                                                                  {load(s, f, c2)})})));
+    step.push_back(store(
+        base, 0, select(pointwise(Op::Equal, {scalar(next), f32(-kInf)}), f32(0), scalar(next))));
+    step.push_back(loop(LoopKind::Parallel, c3, kKeyBlock,
+                        {store(s, c3, pointwise(Op::Exp, {load(s, f, c3) - scalar(base)}))}));
     step.push_back(store(decay, 0, pointwise(Op::Exp, {scalar(most) - scalar(base)})));
-    step.push_back(store(sum, 0, fma(scalar(sum), scalar(decay), reduce(Op::ReduceAdd, c4, kKeyBlock, {load(s, f, c4)}))));
+    step.push_back(store(
+        sum, 0,
+        fma(scalar(sum), scalar(decay), reduce(Op::ReduceAdd, c4, kKeyBlock, {load(s, f, c4)}))));
     step.push_back(store(most, 0, scalar(next)));
     {  // o = o * decay + p v
       const Symbol d = column("d1", padded), c = column("c5", min(keys - first, kKeyBlock));
@@ -244,10 +276,13 @@ Lowered lower_attention(Region& region) {
     const Symbol d2 = column("d2", padded), d3 = column("d3", width), d4 = column("d4", width);
     const ExprRef scaled = region.at(q, {b, i, h * width + d4}) * f32(attributes.number("scale"));
     Block result = {loop(LoopKind::Parallel, d4, width, {store(query, d4, scaled)}),
-                    store(most, 0, f32(-kInf)), store(sum, 0, f32(0)), loop(LoopKind::Parallel, d2, padded, {store(o, d2, f32(0))}),
+                    store(most, 0, f32(-kInf)), store(sum, 0, f32(0)),
+                    loop(LoopKind::Parallel, d2, padded, {store(o, d2, f32(0))}),
                     loop(LoopKind::Serial, block, blocks, std::move(step))};
-    const ExprRef y = select(pointwise(Op::Equal, {scalar(sum), f32(0)}), f32(0), load(o, f, d3) / scalar(sum));
-    result.push_back(loop(LoopKind::Parallel, d3, width, {region.store_result({b, i, h * width + d3}, y)}));
+    const ExprRef y =
+        select(pointwise(Op::Equal, {scalar(sum), f32(0)}), f32(0), load(o, f, d3) / scalar(sum));
+    result.push_back(
+        loop(LoopKind::Parallel, d3, width, {region.store_result({b, i, h * width + d3}, y)}));
     return append(region.take_lets(), std::move(result));
   });
   region.kernel().flops = batch * queries * keys * (4 * heads * width);
@@ -260,11 +295,17 @@ Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout) {
   Region region(root, regions, layout);
   switch (root.op()) {
     case graph::Op::Linear:
-    case graph::Op::MatMul: return lower_contraction(region);
-    case graph::Op::Attention: return lower_attention(region);
-    case graph::Op::LayerNorm: return lower_layer_norm(region, regions.stored.contains(root.node->operand(0)));
-    case graph::Op::Softmax: return lower_softmax(region);
-    default: return graph::has(root.op(), graph::kReduction) ? lower_reduction(region) : lower_elementwise(region);
+    case graph::Op::MatMul:
+      return lower_contraction(region);
+    case graph::Op::Attention:
+      return lower_attention(region);
+    case graph::Op::LayerNorm:
+      return lower_layer_norm(region, regions.stored.contains(root.node->operand(0)));
+    case graph::Op::Softmax:
+      return lower_softmax(region);
+    default:
+      return graph::has(root.op(), graph::kReduction) ? lower_reduction(region)
+                                                      : lower_elementwise(region);
   }
 }
 

@@ -1,5 +1,6 @@
-// Lowering: one region of the tensor IR becomes one kernel of the loop IR. Movement ops become index maps, elementwise
-// producers are written into their consumer, reductions and contractions become reductions over ranges of their own.
+// Lowering: one region of the tensor IR becomes one kernel of the loop IR. Movement ops become
+// index maps, elementwise producers are written into their consumer, reductions and contractions
+// become reductions over ranges of their own.
 #pragma once
 
 #include <functional>
@@ -16,10 +17,12 @@ using Layout = std::function<std::vector<Dim>(graph::Value)>;
 
 struct Lowered {
   kernel::Kernel kernel;
-  std::vector<graph::Value> arguments;  // what source_index of a kernel's argument buffers means; the result is last
+  std::vector<graph::Value>
+      arguments;  // what source_index of a kernel's argument buffers means; the result is last
 };
 
-// The kernel that computes and stores `root`. A root that is a leaf is copied (an output that is an input).
+// The kernel that computes and stores `root`. A root that is a leaf is copied (an output that is an
+// input).
 Lowered lower(graph::Value root, const fuse::Regions& regions, const Layout& layout);
 
 }  // namespace tenon::lower

@@ -46,7 +46,8 @@ Index broadcast_index(const Shape& shape, const Index& index) {
   for (size_t i = 0; i < result.size(); ++i) {
     const Dim& extent = shape[static_cast<int>(i)];
     if (extent.is_const(1)) continue;
-    // Where only the run knows whether the extent is 1, the clamp decides: index 0 then, the index itself otherwise.
+    // Where only the run knows whether the extent is 1, the clamp decides: index 0 then, the index
+    // itself otherwise.
     const Dim& at = index[skip + i];
     result[i] = prove_lt(at, extent) == Proof::Yes ? at : min(at, extent - 1);
   }
@@ -62,8 +63,10 @@ int Region::argument(Value value) {
     const bool leaf = value.op() == graph::Op::Param || value.op() == graph::Op::Constant;
     const std::vector<Dim> strides = layout_(value);
     Dim elements = value.shape().rank() == 0 ? Dim(1) : value.shape()[0] * strides[0];
-    it->second = kernel_.add_buffer({.name = "b" + std::to_string(kernel_.buffers.size()), .dtype = value.dtype(),
-                                     .elements = elements, .source_index = static_cast<int>(arguments_.size()),
+    it->second = kernel_.add_buffer({.name = "b" + std::to_string(kernel_.buffers.size()),
+                                     .dtype = value.dtype(),
+                                     .elements = elements,
+                                     .source_index = static_cast<int>(arguments_.size()),
                                      .constant = leaf || regions_.prologue.contains(value)});
     arguments_.push_back(value);
   }
@@ -84,13 +87,16 @@ Stmt Region::store_result(const Index& index, ExprRef value) {
 }
 
 int Region::local(const std::string& name, DType dtype, const Dim& elements) {
-  const Storage storage = elements.is_const(1)                                          ? Storage::Register
-                          : elements.is_const() && elements.const_value() <= kStackElements ? Storage::Stack
-                                                                                        : Storage::Scratch;
-  return kernel_.add_buffer({.name = name, .dtype = dtype, .elements = elements, .storage = storage});
+  const Storage storage = elements.is_const(1) ? Storage::Register
+                          : elements.is_const() && elements.const_value() <= kStackElements
+                              ? Storage::Stack
+                              : Storage::Scratch;
+  return kernel_.add_buffer(
+      {.name = name, .dtype = dtype, .elements = elements, .storage = storage});
 }
 
-Block Region::loops(const std::vector<Dim>& extents, const std::function<Block(const Index&)>& body) {
+Block Region::loops(const std::vector<Dim>& extents,
+                    const std::function<Block(const Index&)>& body) {
   Index index;
   std::vector<Symbol> symbols;
   for (const Dim& extent : extents) {
@@ -99,7 +105,8 @@ Block Region::loops(const std::vector<Dim>& extents, const std::function<Block(c
   }
   Block block = body(index);
   for (size_t i = extents.size(); i-- > 0;) {
-    if (!extents[i].is_const(1)) block = {loop(LoopKind::Parallel, symbols[i], extents[i], std::move(block))};
+    if (!extents[i].is_const(1))
+      block = {loop(LoopKind::Parallel, symbols[i], extents[i], std::move(block))};
   }
   return block;
 }
@@ -120,18 +127,22 @@ ExprRef Region::compute(Value value, const Index& index) {
   const graph::Attributes& attributes = node.attributes();
   const auto axis_count = index.size();
   switch (node.op()) {
-    case graph::Op::Constant: return load_stored(value, index);
-    case graph::Op::Dims: return dims_leaf(node, index);
+    case graph::Op::Constant:
+      return load_stored(value, index);
+    case graph::Op::Dims:
+      return dims_leaf(node, index);
     case graph::Op::Reshape: {
       const Dim linear = dot(index, value.shape().strides());
       return at(node.operand(0), delinearize(linear, node.operand(0).shape()));
     }
     case graph::Op::Transpose: {
       Index source(axis_count);
-      for (size_t i = 0; i < axis_count; ++i) source[static_cast<size_t>(attributes.integers("perm")[i])] = index[i];
+      for (size_t i = 0; i < axis_count; ++i)
+        source[static_cast<size_t>(attributes.integers("perm")[i])] = index[i];
       return at(node.operand(0), source);
     }
-    case graph::Op::Expand: return at(node.operand(0), broadcast_index(node.operand(0).shape(), index));
+    case graph::Op::Expand:
+      return at(node.operand(0), broadcast_index(node.operand(0).shape(), index));
     case graph::Op::Slice: {
       Index source(axis_count);
       for (size_t i = 0; i < axis_count; ++i) {
@@ -139,18 +150,21 @@ ExprRef Region::compute(Value value, const Index& index) {
       }
       return at(node.operand(0), source);
     }
-    case graph::Op::Concat: return concat(node, index);
-    case graph::Op::Gather: return gather(node, index);
+    case graph::Op::Concat:
+      return concat(node, index);
+    case graph::Op::Gather:
+      return gather(node, index);
     default:
-      TENON_CHECK(graph::has(node.op(), graph::kElementwise), "[{}] cannot be computed inside another kernel",
-                  graph::info(node.op()).text);
+      TENON_CHECK(graph::has(node.op(), graph::kElementwise),
+                  "[{}] cannot be computed inside another kernel", graph::info(node.op()).text);
       return elementwise(node, index);
   }
 }
 
 ExprRef Region::elementwise(const Node& node, const Index& index) {
   std::vector<ExprRef> operands;
-  for (const Value& operand : node.operands()) operands.push_back(at(operand, broadcast_index(operand.shape(), index)));
+  for (const Value& operand : node.operands())
+    operands.push_back(at(operand, broadcast_index(operand.shape(), index)));
   return scalar_op(node.op(), std::move(operands), node.types()[0].dtype);
 }
 
@@ -178,9 +192,11 @@ ExprRef Region::gather(const Node& node, const Index& index) {
   const auto axis = static_cast<size_t>(node.attributes().integer("axis"));
   const Value data = node.operand(0), indices = node.operand(1);
   const auto width = static_cast<size_t>(indices.shape().rank());
-  const Index where(index.begin() + static_cast<int64_t>(axis), index.begin() + static_cast<int64_t>(axis + width));
+  const Index where(index.begin() + static_cast<int64_t>(axis),
+                    index.begin() + static_cast<int64_t>(axis + width));
   const Dim extent = data.shape()[static_cast<int>(axis)];
-  std::string key = fmt::format("{} {} {}", static_cast<const void*>(indices.node), indices.result, extent.to_string());
+  std::string key = fmt::format("{} {} {}", static_cast<const void*>(indices.node), indices.result,
+                                extent.to_string());
   for (const Dim& dim : where) key += " " + dim.to_string();
   auto it = let_names_.find(key);
   if (it == let_names_.end()) {
@@ -199,7 +215,8 @@ ExprRef Region::dims_leaf(const Node& node, const Index& index) {
   const auto& values = node.attributes().dims("values");
   ExprRef result = index_value(node.types()[0].dtype, values[0]);
   for (size_t i = 1; i < values.size(); ++i) {
-    result = select(in_range(index[0] - static_cast<int64_t>(i), 1), index_value(node.types()[0].dtype, values[i]), result);
+    result = select(in_range(index[0] - static_cast<int64_t>(i), 1),
+                    index_value(node.types()[0].dtype, values[i]), result);
   }
   return result;
 }
@@ -220,7 +237,9 @@ Lowered Region::finish(std::string name, Block body) {
   arguments_.push_back(root_);
   for (Buffer& buffer : kernel_.buffers) {
     if (buffer.storage != Storage::Global) continue;
-    buffer.source_index = buffer.source_index == from ? last : buffer.source_index - (buffer.source_index > from ? 1 : 0);
+    buffer.source_index = buffer.source_index == from
+                              ? last
+                              : buffer.source_index - (buffer.source_index > from ? 1 : 0);
   }
   return {std::move(kernel_), std::move(arguments_)};
 }

@@ -1,5 +1,5 @@
-// Region: builds the values of one kernel. `at(value, index)` is the expression of one element: a load where the value
-// is stored, else the producer's own expression at the mapped index.
+// Region: builds the values of one kernel. `at(value, index)` is the expression of one element: a
+// load where the value is stored, else the producer's own expression at the mapped index.
 #pragma once
 
 #include <map>
@@ -26,7 +26,8 @@ class Region {
   int local(const std::string& name, DType dtype, const Dim& elements);
   Symbol range(const std::string& name, const Dim& extent) { return Symbol::range(name, extent); }
   // Loops over every axis of `shape` around what `body` makes for the index.
-  kernel::Block loops(const std::vector<Dim>& extents, const std::function<kernel::Block(const Index&)>& body);
+  kernel::Block loops(const std::vector<Dim>& extents,
+                      const std::function<kernel::Block(const Index&)>& body);
   // Lets made by expressions since the last call; they go before the statements that use them.
   kernel::Block take_lets();
 
@@ -53,7 +54,8 @@ class Region {
   int names_ = 0;
 };
 
-// Index of an operand of `shape` when the result is indexed by `index`: right-aligned, 0 where the extent is 1.
+// Index of an operand of `shape` when the result is indexed by `index`: right-aligned, 0 where the
+// extent is 1.
 Index broadcast_index(const Shape& shape, const Index& index);
 // The scalar definition of an elementwise op.
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x, DType result);

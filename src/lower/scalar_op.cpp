@@ -39,34 +39,62 @@ ExprRef gelu_tanh(const ExprRef& x) {
 ExprRef scalar_op(graph::Op op, std::vector<ExprRef> x, DType result) {
   using G = graph::Op;
   switch (op) {
-    case G::Neg: return unary(Op::Neg, x[0]);
-    case G::Abs: return unary(Op::Abs, x[0]);
-    case G::Sqrt: return unary(Op::Sqrt, x[0]);
-    case G::Reciprocal: return number(x[0], 1) / x[0];
-    case G::Exp: return unary(Op::Exp, x[0]);
-    case G::Log: return unary(Op::Log, x[0]);
-    case G::Erf: return unary(Op::Erf, x[0]);
-    case G::Tanh: return unary(Op::Tanh, x[0]);
-    case G::Sigmoid: return sigmoid(x[0]);
-    case G::Relu: return pointwise(Op::Max, {number(x[0], 0), x[0]});
-    case G::Gelu: return gelu(x[0]);
-    case G::GeluTanh: return gelu_tanh(x[0]);
-    case G::Silu: return x[0] * sigmoid(x[0]);
-    case G::Not: return unary(Op::Not, x[0]);
-    case G::Cast: return cast(x[0], result);
-    case G::Add: return x[0] + x[1];
-    case G::Sub: return x[0] - x[1];
-    case G::Mul: return x[0] * x[1];
-    case G::Div: return x[0] / x[1];
-    case G::Min: return nan_or(Op::Min, x[0], x[1]);
-    case G::Max: return nan_or(Op::Max, x[0], x[1]);
-    case G::Equal: return pointwise(Op::Equal, {x[0], x[1]});
-    case G::Less: return pointwise(Op::Less, {x[0], x[1]});
-    case G::LessEqual: return pointwise(Op::LessEqual, {x[0], x[1]});
-    case G::And: return pointwise(Op::And, {x[0], x[1]});
-    case G::Or: return pointwise(Op::Or, {x[0], x[1]});
-    case G::Where: return select(x[0], x[1], x[2]);
-    default: throw internal_error("[{}] has no scalar definition", graph::info(op).text);
+    case G::Neg:
+      return unary(Op::Neg, x[0]);
+    case G::Abs:
+      return unary(Op::Abs, x[0]);
+    case G::Sqrt:
+      return unary(Op::Sqrt, x[0]);
+    case G::Reciprocal:
+      return number(x[0], 1) / x[0];
+    case G::Exp:
+      return unary(Op::Exp, x[0]);
+    case G::Log:
+      return unary(Op::Log, x[0]);
+    case G::Erf:
+      return unary(Op::Erf, x[0]);
+    case G::Tanh:
+      return unary(Op::Tanh, x[0]);
+    case G::Sigmoid:
+      return sigmoid(x[0]);
+    case G::Relu:
+      return pointwise(Op::Max, {number(x[0], 0), x[0]});
+    case G::Gelu:
+      return gelu(x[0]);
+    case G::GeluTanh:
+      return gelu_tanh(x[0]);
+    case G::Silu:
+      return x[0] * sigmoid(x[0]);
+    case G::Not:
+      return unary(Op::Not, x[0]);
+    case G::Cast:
+      return cast(x[0], result);
+    case G::Add:
+      return x[0] + x[1];
+    case G::Sub:
+      return x[0] - x[1];
+    case G::Mul:
+      return x[0] * x[1];
+    case G::Div:
+      return x[0] / x[1];
+    case G::Min:
+      return nan_or(Op::Min, x[0], x[1]);
+    case G::Max:
+      return nan_or(Op::Max, x[0], x[1]);
+    case G::Equal:
+      return pointwise(Op::Equal, {x[0], x[1]});
+    case G::Less:
+      return pointwise(Op::Less, {x[0], x[1]});
+    case G::LessEqual:
+      return pointwise(Op::LessEqual, {x[0], x[1]});
+    case G::And:
+      return pointwise(Op::And, {x[0], x[1]});
+    case G::Or:
+      return pointwise(Op::Or, {x[0], x[1]});
+    case G::Where:
+      return select(x[0], x[1], x[2]);
+    default:
+      throw internal_error("[{}] has no scalar definition", graph::info(op).text);
   }
 }
 

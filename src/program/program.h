@@ -1,5 +1,6 @@
-// Program: what the compiler makes and the runtime runs; the only thing they share. Plain data: machine code, steps in
-// order, buffers with symbolic sizes and offsets, and the manifest of inputs, parameters and outputs.
+// Program: what the compiler makes and the runtime runs; the only thing they share. Plain data:
+// machine code, steps in order, buffers with symbolic sizes and offsets, and the manifest of
+// inputs, parameters and outputs.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,22 @@
 
 namespace tenon::program {
 
-// A compiled kernel. Work items [begin, end) of the step's grid are computed; items are independent.
+// A compiled kernel. Work items [begin, end) of the step's grid are computed; items are
+// independent.
 //   buffers  one pointer per buffer of the kernel, in the order of Step::buffers
 //   dims     the values of Step::dims
 //   scratch  Step::scratch_bytes bytes of the calling worker's own, 64-byte aligned
-//   fault    set to a nonzero code where an index found at run time lies outside its axis (see Fault)
-using KernelFunction = void (*)(void* const* buffers, const int64_t* dims, void* scratch, int64_t begin, int64_t end,
-                                int64_t* fault);
+//   fault    set to a nonzero code where an index found at run time lies outside its axis (see
+//   Fault)
+using KernelFunction = void (*)(void* const* buffers, const int64_t* dims, void* scratch,
+                                int64_t begin, int64_t end, int64_t* fault);
 
-// fault[0] is 1 + the position of the offending buffer in Step::buffers, fault[1] the index, fault[2] the extent.
+// fault[0] is 1 + the position of the offending buffer in Step::buffers, fault[1] the index,
+// fault[2] the extent.
 inline constexpr int kFaultWords = 3;
 
-// Position-independent, self-contained machine code: text and read-only data in one piece, no relocation left.
+// Position-independent, self-contained machine code: text and read-only data in one piece, no
+// relocation left.
 struct Code {
   std::string name;
   std::vector<std::byte> bytes;  // mapped at a page boundary
@@ -48,13 +53,15 @@ struct Step {
   std::vector<Dim> dims;
   Dim grid = 1;           // number of work items
   Dim scratch_bytes = 0;  // per worker
-  Dim flops = 0, bytes = 0;  // the least the step must compute and move; decides the number of threads
-  std::string kind;          // "linear", "attention", ...
-  std::string origin;        // the ops and layers it came from
+  Dim flops = 0,
+      bytes = 0;       // the least the step must compute and move; decides the number of threads
+  std::string kind;    // "linear", "attention", ...
+  std::string origin;  // the ops and layers it came from
 };
 
-// An input or output. Its memory has `type.shape` elements that count, laid out with `strides` (in elements): each
-// symbolic axis but the outermost has a capacity of its own, the symbol `<name>.cap<axis>`, at least the extent.
+// An input or output. Its memory has `type.shape` elements that count, laid out with `strides` (in
+// elements): each symbolic axis but the outermost has a capacity of its own, the symbol
+// `<name>.cap<axis>`, at least the extent.
 struct IoSlot {
   std::string name;
   TensorType type;
@@ -84,7 +91,8 @@ struct ArenaBuffer {
   int slot = -1;  // set by the plan
 };
 
-// Slots of the arena; buffers whose lives do not overlap share one. Offsets are prefix sums of slot sizes.
+// Slots of the arena; buffers whose lives do not overlap share one. Offsets are prefix sums of slot
+// sizes.
 struct ArenaPlan {
   std::vector<Dim> slot_bytes;  // aligned
   std::vector<Dim> slot_offsets;

@@ -1,5 +1,6 @@
-// Row statements as vectors. A loop over columns becomes vectors of kLaneCount with a masked tail; a reduction becomes a
-// lane accumulator (element i in lane i mod 16), combined by the fixed tree. The order never depends on the machine.
+// Row statements as vectors. A loop over columns becomes vectors of kLaneCount with a masked tail;
+// a reduction becomes a lane accumulator (element i in lane i mod 16), combined by the fixed tree.
+// The order never depends on the machine.
 #include <cmath>
 #include <limits>
 
@@ -30,7 +31,8 @@ ExprRef guarded(const ExprRef& root, const Symbol& lane, const Guard& guard) {
 // What a lane starts with and what fills a masked tail.
 ExprRef identity(Op op, DType dtype) {
   if (op == Op::ReduceAdd) return constant(dtype, 0);
-  return constant(dtype, is_float(dtype) ? -std::numeric_limits<double>::infinity() : lowest(dtype));
+  return constant(dtype,
+                  is_float(dtype) ? -std::numeric_limits<double>::infinity() : lowest(dtype));
 }
 
 }  // namespace
@@ -41,7 +43,8 @@ Block Scheduler::lanes(const Dim& extent, const LaneBody& body) {
   if (!full.is_const(0)) {
     const Symbol chunk = fresh("c", full);
     const bool unroll = full.is_const() && full.const_value() <= kUnrollUpTo;
-    result.push_back(loop(unroll ? LoopKind::Unroll : LoopKind::Serial, chunk, full, body(Dim(chunk) * kLaneCount, false)));
+    result.push_back(loop(unroll ? LoopKind::Unroll : LoopKind::Serial, chunk, full,
+                          body(Dim(chunk) * kLaneCount, false)));
   }
   const Dim tails = ceildiv(extent, kLaneCount) - full;  // 0 or 1
   if (!tails.is_const(0)) {
@@ -86,8 +89,10 @@ Block Scheduler::lanes_store(const Store& source) {
     if (!has(copy.op, kReduce)) return nullptr;
     TENON_CHECK(copy.op != Op::ReduceFma, "kernel {}: a contraction outside a tile", source_.name);
     const ExprRef zero = identity(copy.op, copy.dtype);
-    const int acc = kernel_.add_buffer(
-        {.name = "acc" + std::to_string(names_++), .dtype = copy.dtype, .elements = kLaneCount, .storage = Storage::Register});
+    const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
+                                        .dtype = copy.dtype,
+                                        .elements = kLaneCount,
+                                        .storage = Storage::Register});
     auto at_lane = [&](const Symbol& lane) { return load(acc, copy.dtype, lane); };
     const Symbol first = fresh("l", kLaneCount);
     result.push_back(loop(LoopKind::Vector, first, kLaneCount, {store(acc, first, zero)}));

@@ -1,5 +1,5 @@
-// Buffers that a schedule no longer touches (a weight that is read through its packed panels) are dropped, so that a
-// step holds on to nothing it does not need.
+// Buffers that a schedule no longer touches (a weight that is read through its packed panels) are
+// dropped, so that a step holds on to nothing it does not need.
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -55,7 +55,8 @@ void prune_buffers(Kernel& kernel) {
     kept.push_back(kernel.buffers[i]);
   }
   kernel.buffers = std::move(kept);
-  kernel.body = renumber_deep(kernel.body, [&](int buffer) { return number[static_cast<size_t>(buffer)]; });
+  kernel.body =
+      renumber_deep(kernel.body, [&](int buffer) { return number[static_cast<size_t>(buffer)]; });
 }
 
 }  // namespace tenon::schedule

@@ -1,5 +1,6 @@
-// Scheduling for CPUs: a lowered kernel becomes one with threads, register tiles, packed panels and vectors. What it
-// computes stays the same to the bit: lanes and order of every reduction are fixed by the numerics class.
+// Scheduling for CPUs: a lowered kernel becomes one with threads, register tiles, packed panels and
+// vectors. What it computes stays the same to the bit: lanes and order of every reduction are fixed
+// by the numerics class.
 #pragma once
 
 #include <vector>
@@ -21,8 +22,8 @@ Target avx2_target(int64_t l1_bytes, int64_t l2_bytes);
 
 struct Scheduled {
   kernel::Kernel kernel;
-  // Kernels that fill the buffers with Source::Packed: that buffer is the last global one of its pack, the others are
-  // arguments with the same source_index as in the lowered kernel.
+  // Kernels that fill the buffers with Source::Packed: that buffer is the last global one of its
+  // pack, the others are arguments with the same source_index as in the lowered kernel.
   std::vector<kernel::Kernel> packs;
 };
 

@@ -1,5 +1,6 @@
-// Contractions as register tiles. A tile of rows x columns is kept in registers over the whole depth (k ascending, so
-// every element has the same bits in every tile shape), then written to a stack tile over which the epilogue loops.
+// Contractions as register tiles. A tile of rows x columns is kept in registers over the whole
+// depth (k ascending, so every element has the same bits in every tile shape), then written to a
+// stack tile over which the epilogue loops.
 #include "base/error.h"
 #include "schedule/scheduler.h"
 
@@ -9,98 +10,31 @@ using namespace kernel;
 
 std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
   const auto* columns = stmt.as<Loop>();
-  if (!columns || columns->kind != LoopKind::Parallel || columns->body->size() != 1) return std::nullopt;
+  if (!columns || columns->kind != LoopKind::Parallel || columns->body->size() != 1)
+    return std::nullopt;
   const auto* s = (*columns->body)[0].as<Store>();
   if (!s) return std::nullopt;
   std::optional<Contraction> found;
   transform(s->value, [&](Expr& copy) -> ExprRef {
     if (copy.op != Op::ReduceFma) return nullptr;
     TENON_CHECK(!found, "kernel {}: two contractions in one store", source_.name);
-    found = Contraction{columns->symbol, columns->extent, s, std::make_shared<const Expr>(copy), copy.range[0], copy.bound};
+    found = Contraction{columns->symbol, columns->extent, s, std::make_shared<const Expr>(copy),
+                        copy.range[0],   copy.bound};
     return nullptr;
   });
   return found;
 }
 
-// Stages b in panels [outer][panel][k][column], zero past the last column, by a kernel of its own: packed once where b
-// comes from parameters, per run otherwise. The layout depends on extents of b only, never on the rows. Rows of b are
-// packed even where they could be read in place: strides that are multiples of a large power of two fight for the same
-// few sets of the L1 cache.
-Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer, const Symbol& row) {
-  const ExprRef b = c.reduce->args[1];
-  TENON_CHECK(!uses(b, row), "kernel {}: right operand depends on the row", source_.name);
-  const int64_t width = target_.tile_cols;
-  const Dim panels = ceildiv(c.columns, width);
-  // A depth that differs from block to block is laid out at its bound; what is past it is never read.
-  Dim depth = c.depth;
-  for (const Loop& l : outer) {
-    if (depth.uses(l.symbol)) depth = depth.bounds().hi;
-  }
-
-  // The panel's own ranges are new; outer ranges are those b depends on.
-  Dim position = 0, elements = 1;
-  std::vector<Loop> used;
-  for (const Loop& l : outer) {
-    if (!uses(b, l.symbol)) continue;
-    used.push_back(l);
-    position = position * l.extent + l.symbol;
-    elements = elements * l.extent;
-  }
-  elements = elements * panels * depth * width;
-  const Symbol panel = fresh("p", panels), k = fresh("k", depth), column = fresh("j", width);
-  auto offset = [&](const Dim& p, const Dim& at_k, const Dim& j) { return ((position * panels + p) * depth + at_k) * width + j; };
-
-  Kernel pack;
-  pack.name = source_.name + "_pack";
-  std::map<int, int> renumbered;
-  bool all_constant = true;
-  const Dim at = Dim(panel) * width + column;
-  const bool partial = !mod(c.columns, width).is_const(0);
-  ExprRef value = transform(b, [&](Expr& copy) -> ExprRef {
-    if (copy.op != Op::Load) return nullptr;
-    auto [it, fresh_buffer] = renumbered.try_emplace(copy.buffer, 0);
-    if (fresh_buffer) it->second = pack.add_buffer(kernel_.buffers[static_cast<size_t>(copy.buffer)]);
-    all_constant = all_constant && kernel_.buffers[static_cast<size_t>(copy.buffer)].constant;
-    copy.buffer = it->second;
-    if (partial) copy.guards.push_back({c.column, c.columns});
-    return nullptr;
-  });
-  value = substitute(value, [&](const Symbol& s) -> std::optional<Dim> {
-    if (s == c.column) return at;
-    if (s == c.k) return Dim(k);
-    return std::nullopt;
-  });
-  if (partial && b->op != Op::Load) value = select(in_range(at, c.columns), value, constant(b->dtype, 0));
-  const int target = pack.add_buffer({.name = "panels", .dtype = b->dtype, .elements = elements,
-                                      .source = Source::Packed, .source_index = static_cast<int>(packs_.size()),
-                                      .written = true, .constant = all_constant});
-  Stmt body = loop(LoopKind::Parallel, column, width, {store(target, offset(panel, k, column), value)});
-  body = loop(LoopKind::Parallel, k, depth, {body});
-  body = loop(LoopKind::Parallel, panel, panels, {body});
-  for (size_t i = used.size(); i-- > 0;) body = loop(LoopKind::Parallel, used[i].symbol, used[i].extent, {body});
-  pack.body = {body};
-  pack.bytes = elements * (2 * size_of(b->dtype));
-
-  Buffer panels_buffer = pack.buffers[static_cast<size_t>(target)];
-  panels_buffer.written = false;
-  const int here = kernel_.add_buffer(panels_buffer);
-  packs_.push_back(std::move(pack));
-
-  Contraction result = c;
-  Expr reduce = *c.reduce;
-  reduce.args[1] = load(here, b->dtype, offset(floordiv(c.column, width), c.k, mod(c.column, width)));
-  result.reduce = std::make_shared<const Expr>(std::move(reduce));
-  return result;
-}
-
 // One register tile: rows `first_row .. + rows`, `columns` columns from `first_column`.
-Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_row, const Symbol& rows,
-                      const Dim& first_column, int64_t columns) {
+Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_row,
+                      const Symbol& rows, const Dim& first_column, int64_t columns) {
   const DType dtype = c.reduce->dtype;
   const int64_t most_rows = target_.row_steps[0];
   const int64_t vectors = columns / kLaneCount;
-  const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++), .dtype = dtype,
-                                      .elements = most_rows * columns, .storage = Storage::Register});
+  const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
+                                      .dtype = dtype,
+                                      .elements = most_rows * columns,
+                                      .storage = Storage::Register});
   const Symbol ii = fresh("ii", most_rows), jj = fresh("jj", columns);
   auto at = [&](const ExprRef& e, const Dim& in_row, const Dim& in_column) {
     return substitute(e, [&](const Symbol& s) -> std::optional<Dim> {
@@ -113,20 +47,26 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
   auto dim_at = [&](const Dim& d, const Dim& in_row, const Dim& in_column) {
     return at(index_value(DType::I64, d), in_row, in_column)->index;
   };
-  auto each_vector = [&](const Symbol& r, LoopKind kind, const std::function<Stmt(const Dim& column)>& make) {
+  auto each_vector = [&](const Symbol& r, LoopKind kind,
+                         const std::function<Stmt(const Dim& column)>& make) {
     const Symbol u = fresh("u", vectors), l = fresh("l", kLaneCount);
     const Stmt vector = loop(LoopKind::Vector, l, kLaneCount, {make(Dim(u) * kLaneCount + l)});
     return loop(kind, r, rows, {loop(LoopKind::Unroll, u, vectors, {vector})});
   };
 
-  // The raw result goes straight to the destination where that is a tile of ours and nothing is left to apply.
+  // The raw result goes straight to the destination where that is a tile of ours and nothing is
+  // left to apply.
   const bool direct = is_local(c.store->buffer) && c.store->value->op == Op::ReduceFma;
   int raw = c.store->buffer;
   if (!direct) {
-    raw = kernel_.add_buffer({.name = "tile" + std::to_string(names_++), .dtype = dtype, .elements = most_rows * columns,
+    raw = kernel_.add_buffer({.name = "tile" + std::to_string(names_++),
+                              .dtype = dtype,
+                              .elements = most_rows * columns,
                               .storage = Storage::Stack});
   }
-  auto raw_offset = [&](const Dim& r, const Dim& j) { return direct ? dim_at(c.store->offset, r, j) : r * columns + j; };
+  auto raw_offset = [&](const Dim& r, const Dim& j) {
+    return direct ? dim_at(c.store->offset, r, j) : r * columns + j;
+  };
 
   const Symbol done_row = fresh("ii", most_rows);
   auto each_element = [&](const std::function<Stmt(const Dim& r, const Dim& j)>& make) {
@@ -134,10 +74,12 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
     return each_vector(r, LoopKind::Unroll, [&](const Dim& j) { return make(r, j); });
   };
   auto set_acc = [&](const ExprRef& value) {
-    return each_element([&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
+    return each_element(
+        [&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
   };
   auto multiply = [&](const SymbolMap& at_k) {
-    return Stmt{Mma{MmaKind::OuterF32, ii, jj, rows, columns, acc, substitute(at(c.reduce->args[0], ii, 0), at_k),
+    return Stmt{Mma{MmaKind::OuterF32, ii, jj, rows, columns, acc,
+                    substitute(at(c.reduce->args[0], ii, 0), at_k),
                     substitute(at(c.reduce->args[1], 0, jj), at_k)}};
   };
   const ExprRef init = c.reduce->args[2], zero = constant(dtype, 0);
@@ -152,13 +94,17 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
     const Dim chunks = ceildiv(c.depth, kContractionChunk);
     const Symbol chunk = fresh("kc", chunks), k = fresh("k", kContractionChunk);
     const Dim first = Dim(chunk) * kContractionChunk;
-    fill.push_back(each_element([&](const Dim& r, const Dim& j) { return store(raw, raw_offset(r, j), zero); }));
-    Block body = {set_acc(init->op == Op::Const && init->value == 0 ? zero : select(in_range(chunk, 1), init, zero)),
-                  loop(LoopKind::Serial, k, min(c.depth - first, kContractionChunk), {multiply(replacing(c.k, first + k))}),
-                  each_element([&](const Dim& r, const Dim& j) {
-                    const Dim to = raw_offset(r, j);
-                    return store(raw, to, load(raw, dtype, to) + load(acc, dtype, r * columns + j));
-                  })};
+    fill.push_back(each_element(
+        [&](const Dim& r, const Dim& j) { return store(raw, raw_offset(r, j), zero); }));
+    Block body = {
+        set_acc(init->op == Op::Const && init->value == 0 ? zero
+                                                          : select(in_range(chunk, 1), init, zero)),
+        loop(LoopKind::Serial, k, min(c.depth - first, kContractionChunk),
+             {multiply(replacing(c.k, first + k))}),
+        each_element([&](const Dim& r, const Dim& j) {
+          const Dim to = raw_offset(r, j);
+          return store(raw, to, load(raw, dtype, to) + load(acc, dtype, r * columns + j));
+        })};
     fill.push_back(loop(LoopKind::Serial, chunk, chunks, std::move(body)));
   }
   Block result = {specialize(rows, target_.row_steps, std::move(fill))};
@@ -171,11 +117,13 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
       return load(raw, dtype, Dim(done_row) * columns + j);
     });
     const Dim column = first_column + j;
-    Store s = {c.store->buffer, dim_at(c.store->offset, done_row, j), at(epilogue, done_row, j), {}};
+    Store s = {
+        c.store->buffer, dim_at(c.store->offset, done_row, j), at(epilogue, done_row, j), {}};
     if (partial) {
       s.guards.push_back({column, c.columns});
       s.value = transform(s.value, [&](Expr& copy) -> ExprRef {
-        if (copy.op == Op::Load && !is_local(copy.buffer)) copy.guards.push_back({column, c.columns});
+        if (copy.op == Op::Load && !is_local(copy.buffer))
+          copy.guards.push_back({column, c.columns});
         return nullptr;
       });
     }
@@ -185,18 +133,23 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
 }
 
 // All columns of a contraction inside a row tile: full tiles, then one of what is left.
-Block Scheduler::tile_panels(const Contraction& c, const Symbol& row, const Dim& first_row, const Symbol& rows) {
-  TENON_CHECK(c.columns.is_const(), "kernel {}: a tile of {} columns", source_.name, c.columns.to_string());
+Block Scheduler::tile_panels(const Contraction& c, const Symbol& row, const Dim& first_row,
+                             const Symbol& rows) {
+  TENON_CHECK(c.columns.is_const(), "kernel {}: a tile of {} columns", source_.name,
+              c.columns.to_string());
   const int64_t columns = c.columns.const_value(), width = target_.tile_cols;
   Block result;
   if (columns >= width) {
     const Symbol panel = fresh("p", columns / width);
-    result.push_back(loop(LoopKind::Serial, panel, columns / width, tile(c, row, first_row, rows, Dim(panel) * width, width)));
+    result.push_back(loop(LoopKind::Serial, panel, columns / width,
+                          tile(c, row, first_row, rows, Dim(panel) * width, width)));
   }
   if (columns % width != 0) {
     const int64_t left = columns % width;
-    TENON_CHECK(left % kLaneCount == 0, "kernel {}: {} columns do not fill vectors", source_.name, columns);
-    for (Stmt& s : tile(c, row, first_row, rows, columns - left, left)) result.push_back(std::move(s));
+    TENON_CHECK(left % kLaneCount == 0, "kernel {}: {} columns do not fill vectors", source_.name,
+                columns);
+    for (Stmt& s : tile(c, row, first_row, rows, columns - left, left))
+      result.push_back(std::move(s));
   }
   return result;
 }

@@ -1,4 +1,5 @@
-// Expressions. A value that does not depend on the lane stays a scalar and is spread only where it meets a vector.
+// Expressions. A value that does not depend on the lane stays a scalar and is spread only where it
+// meets a vector.
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
 
@@ -14,11 +15,16 @@ llvm::Type* Emitter::scalar_type(DType dtype) const {
 
 llvm::Type* Emitter::memory_type(DType dtype) const {
   switch (dtype) {
-    case DType::F16: return llvm::Type::getHalfTy(context_);
-    case DType::BF16: return llvm::Type::getBFloatTy(context_);
-    case DType::F32: return llvm::Type::getFloatTy(context_);
-    case DType::F64: return llvm::Type::getDoubleTy(context_);
-    default: return llvm::Type::getIntNTy(context_, static_cast<unsigned>(info(dtype).bits));
+    case DType::F16:
+      return llvm::Type::getHalfTy(context_);
+    case DType::BF16:
+      return llvm::Type::getBFloatTy(context_);
+    case DType::F32:
+      return llvm::Type::getFloatTy(context_);
+    case DType::F64:
+      return llvm::Type::getDoubleTy(context_);
+    default:
+      return llvm::Type::getIntNTy(context_, static_cast<unsigned>(info(dtype).bits));
   }
 }
 
@@ -27,7 +33,9 @@ llvm::Type* Emitter::vector_type(llvm::Type* element) const {
 }
 
 Emitter::Value* Emitter::splat(Value* x) {
-  return x->getType()->isVectorTy() ? x : builder_.CreateVectorSplat(static_cast<unsigned>(kLaneCount), x);
+  return x->getType()->isVectorTy()
+             ? x
+             : builder_.CreateVectorSplat(static_cast<unsigned>(kLaneCount), x);
 }
 
 void Emitter::unify(Value*& a, Value*& b) {
@@ -45,14 +53,21 @@ Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
   if (const auto it = memo_.find(&expr); it != memo_.end()) return it->second;
   Value* result = nullptr;
   switch (expr.op) {
-    case Op::Const: result = emit_constant(expr.dtype, expr.value); break;
-    case Op::Load: result = emit_load(expr); break;
-    case Op::InRange: result = emit_guard(expr.index, expr.bound); break;
+    case Op::Const:
+      result = emit_constant(expr.dtype, expr.value);
+      break;
+    case Op::Load:
+      result = emit_load(expr);
+      break;
+    case Op::InRange:
+      result = emit_guard(expr.index, expr.bound);
+      break;
     case Op::Index: {
       const Dim index = known(expr.index);
       if (is_lane_varying(index)) {
         const auto stride = index.coefficient(*lane_);
-        TENON_CHECK(stride, "kernel {}: index value {} is not linear in its lane", kernel_.name, index.to_string());
+        TENON_CHECK(stride, "kernel {}: index value {} is not linear in its lane", kernel_.name,
+                    index.to_string());
         Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt64Ty()));
         lanes = builder_.CreateMul(lanes, splat(emit_dim(*stride)));
         result = builder_.CreateAdd(lanes, splat(emit_dim(at_lane(index, 0))));
@@ -63,8 +78,11 @@ Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
       break;
     }
     case Op::LanesAdd:
-    case Op::LanesMax: result = emit_lanes(expr); break;
-    default: result = emit_pointwise(expr);
+    case Op::LanesMax:
+      result = emit_lanes(expr);
+      break;
+    default:
+      result = emit_pointwise(expr);
   }
   if (!result) result = builder_.getTrue();
   memo_[&expr] = result;
@@ -75,7 +93,8 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
   const Dim offset = known(expr.index);
   if (buffer.storage == kernel::Storage::Register) {
-    if (lane_ && offset.coefficient(*lane_) == Dim(kLaneCount)) return emit_register_column(expr.buffer, offset);
+    if (lane_ && offset.coefficient(*lane_) == Dim(kLaneCount))
+      return emit_register_column(expr.buffer, offset);
     llvm::AllocaInst* source = register_at(expr.buffer, offset);
     return builder_.CreateLoad(source->getAllocatedType(), source);
   }
@@ -89,18 +108,22 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
     if (!contiguous) {
       result = emit_load_lanes(expr);
     } else if (guard) {
-      result = builder_.CreateMaskedLoad(vector_type(type), address(expr.buffer, at_lane(offset, 0)), align,
-                                         splat(guard), llvm::Constant::getNullValue(vector_type(type)));
+      result = builder_.CreateMaskedLoad(
+          vector_type(type), address(expr.buffer, at_lane(offset, 0)), align, splat(guard),
+          llvm::Constant::getNullValue(vector_type(type)));
     } else {
-      result = builder_.CreateAlignedLoad(vector_type(type), address(expr.buffer, at_lane(offset, 0)), align);
+      result = builder_.CreateAlignedLoad(vector_type(type),
+                                          address(expr.buffer, at_lane(offset, 0)), align);
     }
   } else if (guard) {
     // Outside lanes a guard is a mask over one element: no branch, memory untouched where it fails.
     auto* one = llvm::FixedVectorType::get(type, 1);
     if (guard->getType()->isVectorTy()) guard = builder_.CreateOrReduce(guard);
     Value* mask = builder_.CreateInsertElement(
-        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), guard, uint64_t{0});
-    result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, mask, llvm::Constant::getNullValue(one));
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), guard,
+        uint64_t{0});
+    result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, mask,
+                                       llvm::Constant::getNullValue(one));
     result = builder_.CreateExtractElement(result, uint64_t{0});
   } else {
     result = builder_.CreateAlignedLoad(type, address(expr.buffer, offset), align);
@@ -109,17 +132,21 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   return builder_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
 }
 
-// A 16 x 16 register buffer read across its vectors: the first such read transposes all of it by shuffles, in four
-// rounds that exchange halves of 8, 4, 2 and 1; the following ones find their vector made.
+// A 16 x 16 register buffer read across its vectors: the first such read transposes all of it by
+// shuffles, in four rounds that exchange halves of 8, 4, 2 and 1; the following ones find their
+// vector made.
 Emitter::Value* Emitter::emit_register_column(int buffer, const Dim& offset) {
   const Storage& storage = storage_[static_cast<size_t>(buffer)];
   const Dim column = at_lane(offset, 0);
-  TENON_CHECK(storage.vectors && static_cast<int64_t>(storage.registers.size()) == kLaneCount && column.is_const(),
-              "kernel {}: a column of a register buffer that is not {} x {}", kernel_.name, kLaneCount, kLaneCount);
+  TENON_CHECK(storage.vectors && static_cast<int64_t>(storage.registers.size()) == kLaneCount &&
+                  column.is_const(),
+              "kernel {}: a column of a register buffer that is not {} x {}", kernel_.name,
+              kLaneCount, kLaneCount);
   Transposed& cached = transposed_[buffer];
   if (cached.block != builder_.GetInsertBlock()) {
     std::vector<Value*> v;
-    for (llvm::AllocaInst* r : storage.registers) v.push_back(builder_.CreateLoad(r->getAllocatedType(), r));
+    for (llvm::AllocaInst* r : storage.registers)
+      v.push_back(builder_.CreateLoad(r->getAllocatedType(), r));
     for (int half = static_cast<int>(kLaneCount) / 2; half >= 1; half /= 2) {
       std::vector<int> low, high;  // lanes of (a, b) that make the new a and the new b
       for (int lane = 0; lane < kLaneCount; ++lane) {
@@ -166,7 +193,8 @@ Emitter::Value* Emitter::emit_load_lanes(const kernel::Expr& expr) {
           llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)),
           builder_.CreateExtractElement(splat(guard), at), uint64_t{0});
       element = builder_.CreateExtractElement(
-          builder_.CreateMaskedLoad(one, pointer, align, mask, llvm::Constant::getNullValue(one)), uint64_t{0});
+          builder_.CreateMaskedLoad(one, pointer, align, mask, llvm::Constant::getNullValue(one)),
+          uint64_t{0});
     } else {
       element = builder_.CreateAlignedLoad(type, pointer, align);
     }
@@ -197,8 +225,8 @@ Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) 
     return builder_.CreateICmpULT(at, emit_dim(bound));  // a negative index is a large unsigned one
   }
   const auto stride = index.coefficient(*lane_);
-  TENON_CHECK(stride && stride->is_const(1), "kernel {}: guard {} is not contiguous in its lane", kernel_.name,
-              index.to_string());
+  TENON_CHECK(stride && stride->is_const(1), "kernel {}: guard {} is not contiguous in its lane",
+              kernel_.name, index.to_string());
   return emit_lane_mask(at_lane(index, 0), bound);
 }
 
@@ -206,7 +234,8 @@ Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) 
 Emitter::Value* Emitter::emit_lane_mask(const Dim& first, const Dim& bound) {
   const size_t depth = std::max(depth_of(first), depth_of(bound));
   const auto key = std::make_pair(first, bound);
-  if (const auto it = scopes_[depth].masks.find(key); it != scopes_[depth].masks.end()) return it->second;
+  if (const auto it = scopes_[depth].masks.find(key); it != scopes_[depth].masks.end())
+    return it->second;
   // l < bound - first and l >= -first, both clamped to 0..kLaneCount so that 32 bits do.
   auto clamped = [&](const Dim& dim) {
     Value* x = emit_dim(dim);
@@ -218,7 +247,8 @@ Emitter::Value* Emitter::emit_lane_mask(const Dim& first, const Dim& bound) {
   llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt32Ty()));
   Value* mask = builder_.CreateICmpSLT(lanes, clamped(bound - first));
-  if (first.bounds().lo < 0) mask = builder_.CreateAnd(mask, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
+  if (first.bounds().lo < 0)
+    mask = builder_.CreateAnd(mask, builder_.CreateICmpSGE(lanes, clamped(Dim(0) - first)));
   return scopes_[depth].masks[key] = mask;
 }
 
@@ -248,7 +278,9 @@ Emitter::Value* Emitter::emit_lanes(const kernel::Expr& expr) {
 
 Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
   if (from == to) return x;
-  auto shaped = [&](llvm::Type* type) { return x->getType()->isVectorTy() ? vector_type(type) : type; };
+  auto shaped = [&](llvm::Type* type) {
+    return x->getType()->isVectorTy() ? vector_type(type) : type;
+  };
   llvm::Type* type = shaped(scalar_type(to));
   if (to == DType::Bool) {
     llvm::Constant* zero = llvm::Constant::getNullValue(x->getType());
@@ -256,11 +288,13 @@ Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
   }
   const bool from_signed = info(from).kind == DTypeKind::Signed;
   if (is_float(from) && is_float(to)) return builder_.CreateFPCast(x, type);
-  if (is_float(to)) return from_signed ? builder_.CreateSIToFP(x, type) : builder_.CreateUIToFP(x, type);
+  if (is_float(to))
+    return from_signed ? builder_.CreateSIToFP(x, type) : builder_.CreateUIToFP(x, type);
   if (is_float(from)) {
     const bool to_signed = info(to).kind == DTypeKind::Signed;
-    return builder_.CreateIntrinsic(to_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-                                    {type, x->getType()}, {x});
+    return builder_.CreateIntrinsic(
+        to_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, x->getType()},
+        {x});
   }
   return builder_.CreateIntCast(x, type, from_signed);
 }
@@ -278,7 +312,8 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
   const DType dtype = expr.args[0]->dtype;
   const bool real = is_float(dtype);
   const bool is_signed = info(dtype).kind == DTypeKind::Signed;
-  auto compare = [&](llvm::CmpInst::Predicate f, llvm::CmpInst::Predicate s, llvm::CmpInst::Predicate u) {
+  auto compare = [&](llvm::CmpInst::Predicate f, llvm::CmpInst::Predicate s,
+                     llvm::CmpInst::Predicate u) {
     return builder_.CreateCmp(real ? f : is_signed ? s : u, x[0], x[1]);
   };
   using P = llvm::CmpInst;
@@ -286,18 +321,25 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
     llvm::Type* i32 = builder_.getInt32Ty();
     return v->getType()->isVectorTy() ? vector_type(i32) : i32;
   };
-  auto i32_constant = [&](Value* v, uint64_t bits) { return llvm::ConstantInt::get(integer_vector(v), bits); };
+  auto i32_constant = [&](Value* v, uint64_t bits) {
+    return llvm::ConstantInt::get(integer_vector(v), bits);
+  };
   auto float_like = [&](Value* v) {
     llvm::Type* f = builder_.getFloatTy();
     return v->getType()->isVectorTy() ? vector_type(f) : f;
   };
   switch (expr.op) {
-    case Op::Neg: return real ? builder_.CreateFNeg(x[0]) : builder_.CreateNeg(x[0]);
+    case Op::Neg:
+      return real ? builder_.CreateFNeg(x[0]) : builder_.CreateNeg(x[0]);
     case Op::Abs:
       if (real) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0]);
-      return is_signed ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x[0], builder_.getFalse()) : x[0];
-    case Op::Sqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]);
-    case Op::Round: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x[0]);
+      return is_signed
+                 ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x[0], builder_.getFalse())
+                 : x[0];
+    case Op::Sqrt:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]);
+    case Op::Round:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x[0]);
     case Op::Pow2: {
       Value* n = builder_.CreateFPToSI(x[0], integer_vector(x[0]));
       n = builder_.CreateShl(builder_.CreateAdd(n, i32_constant(n, 127)), i32_constant(n, 23));
@@ -305,32 +347,50 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
     }
     case Op::Exponent: {
       Value* bits = builder_.CreateBitCast(x[0], integer_vector(x[0]));
-      bits = builder_.CreateAnd(builder_.CreateLShr(bits, i32_constant(bits, 23)), i32_constant(bits, 255));
-      return builder_.CreateSIToFP(builder_.CreateSub(bits, i32_constant(bits, 127)), float_like(bits));
+      bits = builder_.CreateAnd(builder_.CreateLShr(bits, i32_constant(bits, 23)),
+                                i32_constant(bits, 255));
+      return builder_.CreateSIToFP(builder_.CreateSub(bits, i32_constant(bits, 127)),
+                                   float_like(bits));
     }
     case Op::Mantissa: {
       Value* bits = builder_.CreateBitCast(x[0], integer_vector(x[0]));
       bits = builder_.CreateAnd(bits, i32_constant(bits, 0x7FFFFF));
-      return builder_.CreateBitCast(builder_.CreateOr(bits, i32_constant(bits, 0x3F800000)), float_like(bits));
+      return builder_.CreateBitCast(builder_.CreateOr(bits, i32_constant(bits, 0x3F800000)),
+                                    float_like(bits));
     }
-    case Op::Not: return builder_.CreateNot(x[0]);
-    case Op::Cast: return emit_cast(x[0], dtype, expr.dtype);
-    case Op::Add: return real ? builder_.CreateFAdd(x[0], x[1]) : builder_.CreateAdd(x[0], x[1]);
-    case Op::Sub: return real ? builder_.CreateFSub(x[0], x[1]) : builder_.CreateSub(x[0], x[1]);
-    case Op::Mul: return real ? builder_.CreateFMul(x[0], x[1]) : builder_.CreateMul(x[0], x[1]);
+    case Op::Not:
+      return builder_.CreateNot(x[0]);
+    case Op::Cast:
+      return emit_cast(x[0], dtype, expr.dtype);
+    case Op::Add:
+      return real ? builder_.CreateFAdd(x[0], x[1]) : builder_.CreateAdd(x[0], x[1]);
+    case Op::Sub:
+      return real ? builder_.CreateFSub(x[0], x[1]) : builder_.CreateSub(x[0], x[1]);
+    case Op::Mul:
+      return real ? builder_.CreateFMul(x[0], x[1]) : builder_.CreateMul(x[0], x[1]);
     case Op::Div:
       if (real) return builder_.CreateFDiv(x[0], x[1]);
       return is_signed ? builder_.CreateSDiv(x[0], x[1]) : builder_.CreateUDiv(x[0], x[1]);
-    case Op::Min: return builder_.CreateSelect(emit_greater(x[1], x[0], dtype), x[0], x[1]);
-    case Op::Max: return builder_.CreateSelect(emit_greater(x[0], x[1], dtype), x[0], x[1]);
-    case Op::Equal: return compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
-    case Op::Less: return compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
-    case Op::LessEqual: return compare(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
-    case Op::And: return builder_.CreateAnd(x[0], x[1]);
-    case Op::Or: return builder_.CreateOr(x[0], x[1]);
-    case Op::Fma: return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x[0]->getType()}, {x[0], x[1], x[2]});
-    case Op::Select: return builder_.CreateSelect(x[0], x[1], x[2]);
-    default: throw internal_error("kernel {}: no code for {}", kernel_.name, kernel::info(expr.op).text);
+    case Op::Min:
+      return builder_.CreateSelect(emit_greater(x[1], x[0], dtype), x[0], x[1]);
+    case Op::Max:
+      return builder_.CreateSelect(emit_greater(x[0], x[1], dtype), x[0], x[1]);
+    case Op::Equal:
+      return compare(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
+    case Op::Less:
+      return compare(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
+    case Op::LessEqual:
+      return compare(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
+    case Op::And:
+      return builder_.CreateAnd(x[0], x[1]);
+    case Op::Or:
+      return builder_.CreateOr(x[0], x[1]);
+    case Op::Fma:
+      return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x[0]->getType()}, {x[0], x[1], x[2]});
+    case Op::Select:
+      return builder_.CreateSelect(x[0], x[1], x[2]);
+    default:
+      throw internal_error("kernel {}: no code for {}", kernel_.name, kernel::info(expr.op).text);
   }
 }
 

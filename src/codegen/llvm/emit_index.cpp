@@ -1,5 +1,6 @@
-// Index arithmetic. A Dim is a sum of terms; each partial sum is computed in the outermost scope where its symbols are
-// known, so inner loops see invariant bases, one induction variable and constant displacements.
+// Index arithmetic. A Dim is a sum of terms; each partial sum is computed in the outermost scope
+// where its symbols are known, so inner loops see invariant bases, one induction variable and
+// constant displacements.
 #include <algorithm>
 #include <set>
 
@@ -12,12 +13,15 @@ namespace {
 
 Dim atom_dim(const Dim::Atom& atom) {
   switch (atom.kind) {
-    case AtomKind::Symbol: return *atom.symbol;
-    case AtomKind::FloorDiv: return floordiv(atom.args[0], atom.args[1]);
+    case AtomKind::Symbol:
+      return *atom.symbol;
+    case AtomKind::FloorDiv:
+      return floordiv(atom.args[0], atom.args[1]);
     case AtomKind::Min:
     case AtomKind::Max: {
       Dim result = atom.args[0];
-      for (const Dim& arg : atom.args) result = atom.kind == AtomKind::Min ? min(result, arg) : max(result, arg);
+      for (const Dim& arg : atom.args)
+        result = atom.kind == AtomKind::Min ? min(result, arg) : max(result, arg);
       return result;
     }
   }
@@ -44,7 +48,8 @@ size_t Emitter::depth_of(const Dim& dim) const {
   size_t depth = 0;
   for (const Symbol& symbol : dim.symbols()) {
     const auto it = bindings_.find(symbol.name());
-    TENON_CHECK(it != bindings_.end(), "kernel {}: symbol {} has no value", kernel_.name, symbol.name());
+    TENON_CHECK(it != bindings_.end(), "kernel {}: symbol {} has no value", kernel_.name,
+                symbol.name());
     depth = std::max(depth, it->second.depth);
   }
   return depth;
@@ -93,7 +98,8 @@ Emitter::Value* Emitter::emit_dim(const Dim& raw) {
 // A sum whose terms all belong to one scope.
 Emitter::Value* Emitter::emit_hoisted(const Dim& dim, size_t depth) {
   if (dim.is_const()) return builder_.getInt64(static_cast<uint64_t>(dim.const_value()));
-  if (const auto it = scopes_[depth].dims.find(dim); it != scopes_[depth].dims.end()) return it->second;
+  if (const auto it = scopes_[depth].dims.find(dim); it != scopes_[depth].dims.end())
+    return it->second;
   llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   Value* result = nullptr;
   for (const Dim::Term& term : dim.terms()) {
@@ -128,11 +134,12 @@ Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
     Value* remainder = builder_.CreateSRem(a, b);
     Value* inexact = builder_.CreateICmpNE(remainder, builder_.getInt64(0));
     Value* negative = builder_.CreateICmpSLT(builder_.CreateXor(a, b), builder_.getInt64(0));
-    return builder_.CreateSub(quotient,
-                              builder_.CreateZExt(builder_.CreateAnd(inexact, negative), builder_.getInt64Ty()));
+    return builder_.CreateSub(quotient, builder_.CreateZExt(builder_.CreateAnd(inexact, negative),
+                                                            builder_.getInt64Ty()));
   }
   const auto id = atom.kind == AtomKind::Min ? llvm::Intrinsic::smin : llvm::Intrinsic::smax;
-  for (size_t i = 1; i < atom.args.size(); ++i) a = builder_.CreateBinaryIntrinsic(id, a, emit_dim(atom.args[i]));
+  for (size_t i = 1; i < atom.args.size(); ++i)
+    a = builder_.CreateBinaryIntrinsic(id, a, emit_dim(atom.args[i]));
   return a;
 }
 
@@ -161,7 +168,8 @@ Emitter::Value* Emitter::address(int buffer, const Dim& raw) {
     pointer = cached;
   }
   if (offset.constant_term() == 0) return pointer;
-  return builder_.CreateInBoundsGEP(type, pointer, builder_.getInt64(static_cast<uint64_t>(offset.constant_term())));
+  return builder_.CreateInBoundsGEP(
+      type, pointer, builder_.getInt64(static_cast<uint64_t>(offset.constant_term())));
 }
 
 llvm::AllocaInst*& Emitter::register_at(int buffer, const Dim& raw) {
@@ -169,15 +177,19 @@ llvm::AllocaInst*& Emitter::register_at(int buffer, const Dim& raw) {
   Storage& storage = storage_[static_cast<size_t>(buffer)];
   TENON_CHECK(offset.is_const(), "kernel {}: register buffer {} is indexed by {}", kernel_.name,
               kernel_.buffers[static_cast<size_t>(buffer)].name, offset.to_string());
-  const int64_t at = storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
-  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()), "kernel {}: register {} out of range",
-              kernel_.name, at);
+  const int64_t at =
+      storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
+  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()),
+              "kernel {}: register {} out of range", kernel_.name, at);
   return storage.registers[static_cast<size_t>(at)];
 }
 
-void Emitter::bind(const Symbol& symbol, Value* value) { bindings_[symbol.name()] = {value, scopes_.size() - 1}; }
+void Emitter::bind(const Symbol& symbol, Value* value) {
+  bindings_[symbol.name()] = {value, scopes_.size() - 1};
+}
 
-// Ends the current block with a branch to a fresh one: the finished block is where the scope's values are hoisted to.
+// Ends the current block with a branch to a fresh one: the finished block is where the scope's
+// values are hoisted to.
 void Emitter::push_scope() {
   llvm::BasicBlock* entry = builder_.GetInsertBlock();
   llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);

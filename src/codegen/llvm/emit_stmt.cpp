@@ -24,7 +24,8 @@ Emitter::Emitter(const kernel::Kernel& kernel, llvm::Module& module)
 void Emitter::emit() {
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::Type* i64 = builder_.getInt64Ty();
-  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, pointer, i64, i64, pointer}, false);
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
+                                       {pointer, pointer, pointer, i64, i64, pointer}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kEntryName, module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   function_->addFnAttr("no-builtins");
@@ -46,7 +47,8 @@ void Emitter::emit() {
     Value* offset = emit_dim(kernel_.scratch_offset(static_cast<int>(i)));
     llvm::IRBuilder<>::InsertPointGuard guard(builder_);
     builder_.SetInsertPoint(scopes_[0].entry->getTerminator());
-    storage_[i].base = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), function_->getArg(kScratch), offset);
+    storage_[i].base =
+        builder_.CreateInBoundsGEP(builder_.getInt8Ty(), function_->getArg(kScratch), offset);
   }
   emit_block(kernel_.body);
   builder_.CreateRetVoid();
@@ -60,18 +62,20 @@ void Emitter::declare_buffers() {
     Storage storage;
     llvm::Type* type = memory_type(buffer.dtype);
     if (buffer.storage == kernel::Storage::Global) {
-      Value* at = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(kBuffers),
-                                                      static_cast<uint64_t>(argument++));
+      Value* at = builder_.CreateConstInBoundsGEP1_64(
+          builder_.getPtrTy(), function_->getArg(kBuffers), static_cast<uint64_t>(argument++));
       storage.base = builder_.CreateLoad(builder_.getPtrTy(), at, buffer.name);
     } else if (buffer.storage == kernel::Storage::Stack) {
-      auto* array = llvm::ArrayType::get(type, static_cast<uint64_t>(buffer.elements.const_value()));
+      auto* array =
+          llvm::ArrayType::get(type, static_cast<uint64_t>(buffer.elements.const_value()));
       auto* alloca = builder_.CreateAlloca(array, nullptr, buffer.name);
       alloca->setAlignment(llvm::Align(kStackAlignment));
       storage.base = alloca;
     } else if (buffer.storage == kernel::Storage::Register) {
       const int64_t elements = buffer.elements.const_value();
       storage.vectors = elements % kLaneCount == 0;
-      llvm::Type* held = storage.vectors ? vector_type(scalar_type(buffer.dtype)) : scalar_type(buffer.dtype);
+      llvm::Type* held =
+          storage.vectors ? vector_type(scalar_type(buffer.dtype)) : scalar_type(buffer.dtype);
       for (int64_t i = 0; i < (storage.vectors ? elements / kLaneCount : elements); ++i) {
         storage.registers.push_back(builder_.CreateAlloca(held, nullptr, buffer.name));
       }
@@ -82,7 +86,8 @@ void Emitter::declare_buffers() {
 
 void Emitter::promote_registers() {
   std::vector<llvm::AllocaInst*> all;
-  for (const Storage& storage : storage_) all.insert(all.end(), storage.registers.begin(), storage.registers.end());
+  for (const Storage& storage : storage_)
+    all.insert(all.end(), storage.registers.begin(), storage.registers.end());
   llvm::DominatorTree dominators(*function_);
   llvm::PromoteMemToReg(all, dominators);
 }
@@ -104,12 +109,18 @@ void Emitter::emit_stmt(const kernel::Stmt& stmt) {
 
 void Emitter::emit_loop(const kernel::Loop& loop) {
   switch (loop.kind) {
-    case LoopKind::Thread: return emit_counted(loop, function_->getArg(kBegin), function_->getArg(kEnd));
-    case LoopKind::Serial: return emit_counted(loop, builder_.getInt64(0), emit_dim(loop.extent));
-    case LoopKind::Ladder: return emit_ladder(loop);
-    case LoopKind::Unroll: return emit_unrolled(loop);
-    case LoopKind::Vector: return emit_vector(loop);
-    case LoopKind::Parallel: throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
+    case LoopKind::Thread:
+      return emit_counted(loop, function_->getArg(kBegin), function_->getArg(kEnd));
+    case LoopKind::Serial:
+      return emit_counted(loop, builder_.getInt64(0), emit_dim(loop.extent));
+    case LoopKind::Ladder:
+      return emit_ladder(loop);
+    case LoopKind::Unroll:
+      return emit_unrolled(loop);
+    case LoopKind::Vector:
+      return emit_vector(loop);
+    case LoopKind::Parallel:
+      throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
   }
 }
 
@@ -167,7 +178,8 @@ void Emitter::emit_ladder(const kernel::Loop& loop) {
 
 void Emitter::emit_unrolled(const kernel::Loop& loop) {
   const Dim extent = known(loop.extent);
-  TENON_CHECK(extent.is_const(), "kernel {}: unrolled loop of extent {}", kernel_.name, extent.to_string());
+  TENON_CHECK(extent.is_const(), "kernel {}: unrolled loop of extent {}", kernel_.name,
+              extent.to_string());
   for (int64_t i = 0; i < extent.const_value(); ++i) {
     constants_[loop.symbol.name()] = i;
     emit_block(*loop.body);
@@ -176,7 +188,8 @@ void Emitter::emit_unrolled(const kernel::Loop& loop) {
 }
 
 void Emitter::emit_vector(const kernel::Loop& loop) {
-  TENON_CHECK(!lane_ && loop.extent.is_const(kLaneCount), "kernel {}: bad vector loop", kernel_.name);
+  TENON_CHECK(!lane_ && loop.extent.is_const(kLaneCount), "kernel {}: bad vector loop",
+              kernel_.name);
   lane_ = loop.symbol;
   for (const kernel::Stmt& stmt : *loop.body) emit_stmt(stmt);
   lane_.reset();
@@ -187,11 +200,13 @@ void Emitter::emit_specialize(const kernel::Specialize& specialize) {
   Value* value = emit_dim(specialize.symbol);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
   llvm::BasicBlock* last = llvm::BasicBlock::Create(context_, "", function_);
-  auto* choice = builder_.CreateSwitch(value, last, static_cast<unsigned>(specialize.values.size()));
+  auto* choice =
+      builder_.CreateSwitch(value, last, static_cast<unsigned>(specialize.values.size()));
   for (size_t i = 0; i < specialize.values.size(); ++i) {
     const bool is_last = i + 1 == specialize.values.size();
     llvm::BasicBlock* block = is_last ? last : llvm::BasicBlock::Create(context_, "", function_);
-    if (!is_last) choice->addCase(builder_.getInt64(static_cast<uint64_t>(specialize.values[i])), block);
+    if (!is_last)
+      choice->addCase(builder_.getInt64(static_cast<uint64_t>(specialize.values[i])), block);
     builder_.SetInsertPoint(block);
     constants_[specialize.symbol.name()] = specialize.values[i];
     push_scope();
@@ -205,12 +220,14 @@ void Emitter::emit_specialize(const kernel::Specialize& specialize) {
 
 void Emitter::emit_let(const kernel::Let& let) {
   Value* value = emit_expr(let.value);
-  TENON_CHECK(!value->getType()->isVectorTy() || lane_, "kernel {}: lane-varying let", kernel_.name);
+  TENON_CHECK(!value->getType()->isVectorTy() || lane_, "kernel {}: lane-varying let",
+              kernel_.name);
   value = emit_cast(value, let.value->dtype, DType::I64);
   Value* extent = emit_dim(let.extent);
   Value* zero = builder_.getInt64(0);
   if (value->getType()->isVectorTy()) extent = splat(extent), zero = splat(zero);
-  Value* wrapped = builder_.CreateSelect(builder_.CreateICmpSLT(value, zero), builder_.CreateAdd(value, extent), value);
+  Value* wrapped = builder_.CreateSelect(builder_.CreateICmpSLT(value, zero),
+                                         builder_.CreateAdd(value, extent), value);
   Value* good = builder_.CreateICmpULT(wrapped, extent);
   Value* safe = builder_.CreateSelect(good, wrapped, zero);
   Value* all_good = good->getType()->isVectorTy() ? builder_.CreateAndReduce(good) : good;
@@ -220,7 +237,8 @@ void Emitter::emit_let(const kernel::Let& let) {
   builder_.SetInsertPoint(fault);
   auto report = [&](uint64_t word, Value* what) {
     if (what->getType()->isVectorTy()) what = builder_.CreateExtractElement(what, uint64_t{0});
-    Value* at = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(kFault), word);
+    Value* at =
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(kFault), word);
     builder_.CreateStore(what, at);
   };
   report(1, value), report(2, extent);
@@ -278,10 +296,12 @@ void Emitter::emit_store(const kernel::Store& store) {
     }
     auto* one = llvm::FixedVectorType::get(element->getType(), 1);
     Value* mask = builder_.CreateExtractElement(splat(guard), static_cast<uint64_t>(lane));
-    mask = builder_.CreateInsertElement(llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)),
-                                        mask, uint64_t{0});
-    builder_.CreateMaskedStore(builder_.CreateInsertElement(llvm::PoisonValue::get(one), element, uint64_t{0}), at,
-                               align, mask);
+    mask = builder_.CreateInsertElement(
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), mask,
+        uint64_t{0});
+    builder_.CreateMaskedStore(
+        builder_.CreateInsertElement(llvm::PoisonValue::get(one), element, uint64_t{0}), at, align,
+        mask);
   }
 }
 

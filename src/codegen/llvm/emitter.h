@@ -1,5 +1,5 @@
-// Emitter: writes one scheduled kernel as an LLVM function. Statements, expressions and indices are in files of their
-// own (emit_stmt.cpp, emit_expr.cpp, emit_index.cpp); this is what they share.
+// Emitter: writes one scheduled kernel as an LLVM function. Statements, expressions and indices are
+// in files of their own (emit_stmt.cpp, emit_expr.cpp, emit_index.cpp); this is what they share.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -25,7 +25,8 @@ class Emitter {
  private:
   using Value = llvm::Value;
 
-  // A region of code that is entered through `entry`; what depends on no inner symbol is computed once, there.
+  // A region of code that is entered through `entry`; what depends on no inner symbol is computed
+  // once, there.
   struct Scope {
     llvm::BasicBlock* entry;  // ends with a branch; hoisted code goes before it
     std::unordered_map<Dim, Value*> dims;
@@ -40,12 +41,13 @@ class Emitter {
   };
 
   struct Storage {
-    Value* base = nullptr;                       // global, scratch, stack
-    std::vector<llvm::AllocaInst*> registers;    // one per vector or per element
-    bool vectors = false;                        // registers hold kLaneCount elements each
+    Value* base = nullptr;                     // global, scratch, stack
+    std::vector<llvm::AllocaInst*> registers;  // one per vector or per element
+    bool vectors = false;                      // registers hold kLaneCount elements each
   };
 
-  // The vectors of a transposed register buffer, good in the block that made them until the buffer is stored to.
+  // The vectors of a transposed register buffer, good in the block that made them until the buffer
+  // is stored to.
   struct Transposed {
     llvm::BasicBlock* block = nullptr;
     std::vector<Value*> columns;
@@ -66,7 +68,8 @@ class Emitter {
   void declare_buffers();
   void promote_registers();
 
-  // emit_expr.cpp: a scalar where the value does not depend on the lane, a vector of kLaneCount otherwise.
+  // emit_expr.cpp: a scalar where the value does not depend on the lane, a vector of kLaneCount
+  // otherwise.
   Value* emit_expr(const kernel::ExprRef& expr);
   Value* emit_load(const kernel::Expr& expr);
   Value* emit_load_lanes(const kernel::Expr& expr);
@@ -75,7 +78,8 @@ class Emitter {
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
   Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
-  Value* emit_guards(const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
+  Value* emit_guards(
+      const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
   Value* emit_guard(const Dim& index, const Dim& bound);
   Value* emit_lane_mask(const Dim& first, const Dim& bound);
   Value* emit_constant(DType dtype, double value);
@@ -88,7 +92,8 @@ class Emitter {
   Value* emit_term(const Dim::Term& term);
   Value* emit_atom(const Dim::Atom& atom);
   Value* address(int buffer, const Dim& offset);
-  Dim known(const Dim& dim) const;  // with unrolled and specialized symbols replaced by their values
+  Dim known(
+      const Dim& dim) const;  // with unrolled and specialized symbols replaced by their values
   size_t depth_of(const Dim& dim) const;
   bool is_lane_varying(const Dim& dim) const;
   Dim at_lane(const Dim& dim, int64_t lane) const;
@@ -99,8 +104,8 @@ class Emitter {
   void bind(const Symbol& symbol, Value* value);
   void unbind(const Symbol& symbol) { bindings_.erase(symbol.name()); }
 
-  llvm::Type* scalar_type(DType dtype) const;   // of values
-  llvm::Type* memory_type(DType dtype) const;   // of elements in memory
+  llvm::Type* scalar_type(DType dtype) const;  // of values
+  llvm::Type* memory_type(DType dtype) const;  // of elements in memory
   llvm::Type* vector_type(llvm::Type* element) const;
 
   const kernel::Kernel& kernel_;
@@ -113,8 +118,8 @@ class Emitter {
   std::vector<Scope> scopes_;
   std::map<std::string, Binding> bindings_;
   std::map<std::string, int64_t> constants_;
-  std::optional<Symbol> lane_;                          // inside a vector loop
-  std::map<std::string, Value*> lane_symbols_;          // lets inside a vector loop: an i64 per lane
+  std::optional<Symbol> lane_;                  // inside a vector loop
+  std::map<std::string, Value*> lane_symbols_;  // lets inside a vector loop: an i64 per lane
   std::unordered_map<const kernel::Expr*, Value*> memo_;  // within one statement
 };
 

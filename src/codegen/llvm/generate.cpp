@@ -1,4 +1,5 @@
-// LLVM set-up: a target machine per instruction set, and the way from a module to text or machine code.
+// LLVM set-up: a target machine per instruction set, and the way from a module to text or machine
+// code.
 #include "codegen/llvm/generate.h"
 
 #include <llvm/IR/LegacyPassManager.h>
@@ -45,8 +46,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   const IsaRow& row = kIsas[static_cast<int>(isa)];
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, row.cpu, row.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(kTriple, row.cpu, row.features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
 std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LLVMContext& context,
@@ -57,11 +59,13 @@ std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LL
   Emitter(kernel, *module).emit();
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyModule(*module, &stream)) throw internal_error("kernel {}: {}", kernel.name, problem);
+  if (llvm::verifyModule(*module, &stream))
+    throw internal_error("kernel {}: {}", kernel.name, problem);
   return module;
 }
 
-llvm::SmallVector<char, 0> run_codegen(const kernel::Kernel& kernel, Isa isa, llvm::CodeGenFileType type) {
+llvm::SmallVector<char, 0> run_codegen(const kernel::Kernel& kernel, Isa isa,
+                                       llvm::CodeGenFileType type) {
   const auto machine = make_machine(isa);
   llvm::LLVMContext context;
   context.setDiscardValueNames(true);
@@ -69,7 +73,8 @@ llvm::SmallVector<char, 0> run_codegen(const kernel::Kernel& kernel, Isa isa, ll
   llvm::SmallVector<char, 0> output;
   llvm::raw_svector_ostream stream(output);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type)) throw internal_error("LLVM cannot emit {}", kTriple);
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    throw internal_error("LLVM cannot emit {}", kTriple);
   passes.run(*module);
   return output;
 }

@@ -1,5 +1,6 @@
-// Code generation through LLVM, in process: a scheduled kernel becomes LLVM IR with explicit vectors, then position-
-// independent machine code. No IR pass pipeline runs: the loop IR has decided already, and codegen takes milliseconds.
+// Code generation through LLVM, in process: a scheduled kernel becomes LLVM IR with explicit
+// vectors, then position- independent machine code. No IR pass pipeline runs: the loop IR has
+// decided already, and codegen takes milliseconds.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,8 @@ enum class Isa : uint8_t { Avx2, Avx512 };
 // Compiles one kernel. Throws Internal where the kernel is not in scheduled form.
 std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa isa);
 
-std::string llvm_ir(const kernel::Kernel& kernel, Isa isa);   // what `tenon show --stage source` prints
+std::string llvm_ir(const kernel::Kernel& kernel,
+                    Isa isa);  // what `tenon show --stage source` prints
 std::string assembly(const kernel::Kernel& kernel, Isa isa);  // for a look at what matters
 
 }  // namespace tenon::codegen

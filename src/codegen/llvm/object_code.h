@@ -9,8 +9,9 @@
 
 namespace tenon::codegen {
 
-// Lays out the loaded sections, resolves their references to each other and finds `entry`. A symbol that is defined
-// nowhere is an Internal error: generated code calls nothing.
-program::Code link_object(llvm::StringRef object, const std::string& entry, const std::string& kernel);
+// Lays out the loaded sections, resolves their references to each other and finds `entry`. A symbol
+// that is defined nowhere is an Internal error: generated code calls nothing.
+program::Code link_object(llvm::StringRef object, const std::string& entry,
+                          const std::string& kernel);
 
 }  // namespace tenon::codegen

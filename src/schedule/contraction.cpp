@@ -1,0 +1,49 @@
+// A kernel that is one contraction: packed panels, row tiles down the ladder, epilogue. Few code
+// versions serve any number of rows: the body is compiled for each step of the ladder, everything
+// else once.
+#include <algorithm>
+
+#include "schedule/scheduler.h"
+
+namespace tenon::schedule {
+
+using namespace kernel;
+
+namespace {
+
+constexpr int64_t kColumnGroups = 8;  // work items across the columns
+
+int64_t round_to(int64_t value, int64_t multiple) {
+  return std::max(multiple, value / multiple * multiple);
+}
+
+}  // namespace
+
+// One contraction over columns: panels outside, row tiles inside, so a panel stays in cache for a
+// whole block of rows.
+Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& found) {
+  const Loop& rows = nest.loops.back();
+  const int64_t width = target_.tile_cols;
+  const Contraction c = packed(found, nest.loops, rows.symbol);
+  const Dim panels = ceildiv(c.columns, width);
+  const int64_t row_bytes = guess(c.depth) * size_of(c.reduce->dtype);
+  const int64_t row_block =
+      round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), target_.row_steps[0]);
+  const Dim per_group = panels.is_const()
+                            ? Dim((panels.const_value() + kColumnGroups - 1) / kColumnGroups)
+                            : Dim(kColumnGroups);
+  const Dim groups = ceildiv(panels, per_group);
+  return threaded(
+      nest, row_block, groups, [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
+        const Symbol panel = fresh("p", per_group);
+        const Symbol start = fresh("i", row_block);
+        const Symbol step("rows." + std::to_string(names_++), {1, target_.row_steps[0]});
+        const Dim column = (group * per_group + panel) * width;
+        Block tiles = {ladder(start, count, step, target_.row_steps,
+                              tile(c, rows.symbol, first + start, step, column, width))};
+        return {loop(LoopKind::Serial, panel, min(per_group, panels - group * per_group),
+                     std::move(tiles))};
+      });
+}
+
+}  // namespace tenon::schedule

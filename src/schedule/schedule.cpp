@@ -1,0 +1,94 @@
+// Finds the structure of a lowered kernel, picks the kind of schedule, and cleans up after it.
+// Parallel loops around the statements of one row become work items of a thread grid, each a block
+// of rows; inside it rows go one by one (vectors over columns) or, where a contraction is among the
+// statements, in tiles of several rows.
+#include "schedule/schedule.h"
+
+#include "schedule/scheduler.h"
+
+namespace tenon::schedule {
+
+using namespace kernel;
+
+namespace {
+
+RowNest find_nest(const Kernel& kernel) {
+  RowNest nest;
+  Block body = kernel.body;
+  while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
+    const Loop l = *body[0].as<Loop>();
+    nest.loops.push_back(l);
+    body = *l.body;
+  }
+  // The innermost loop of a perfect nest runs over columns, unless each of its elements is a whole
+  // row reduction.
+  const auto* only = body.size() == 1 ? body[0].as<Store>() : nullptr;
+  if (only && !nest.loops.empty()) {
+    nest.single_column_loop = !contains(only->value, kReduce);
+    for_each(only->value, [&](const Expr& e) { nest.single_column_loop |= e.op == Op::ReduceFma; });
+  }
+  if (nest.single_column_loop) {
+    const Loop columns = nest.loops.back();
+    nest.loops.pop_back();
+    body = {Stmt{columns}};
+  }
+  nest.body = std::move(body);
+  return nest;
+}
+
+}  // namespace
+
+Target avx512_target(int64_t l1_bytes, int64_t l2_bytes) {
+  return {{12, 8, 4, 1}, 32, l1_bytes, l2_bytes};
+}
+Target avx2_target(int64_t l1_bytes, int64_t l2_bytes) {
+  return {{6, 4, 2, 1}, 16, l1_bytes, l2_bytes};
+}
+
+Scheduler::Scheduler(const Kernel& source, const Target& target)
+    : source_(source), target_(target), kernel_(source) {
+  kernel_.level = Level::Scheduled;
+}
+
+Symbol Scheduler::fresh(const std::string& stem, const Dim& extent) {
+  return Symbol::range(stem + "." + std::to_string(names_++), extent);
+}
+
+Scheduled Scheduler::run() {
+  RowNest nest = find_nest(source_);
+  const auto only = nest.body.size() == 1 ? find_contraction(nest.body[0]) : std::nullopt;
+  bool any_contraction = false;
+  for_each(nest.body, [&](const Stmt& s) {
+    any_contraction = any_contraction || find_contraction(s).has_value();
+  });
+  if (nest.loops.empty() && !(nest.single_column_loop && !any_contraction)) {
+    const Symbol once = fresh("once", 1);
+    nest.loops.push_back({once, 1, LoopKind::Parallel, nullptr, {}, {}});
+  }
+  if (only) {
+    kernel_.body = schedule_contraction(nest, *only);
+  } else if (any_contraction) {
+    kernel_.body = schedule_tiles(nest);
+  } else if (is_transpose(nest)) {
+    kernel_.body = schedule_transpose(nest);
+  } else if (nest.loops.empty()) {
+    kernel_.body = schedule_flat(nest);
+  } else {
+    kernel_.body = schedule_rows(nest);
+  }
+  prune_buffers(kernel_);
+  kernel_.dims = free_symbols(kernel_);
+  Scheduled result{std::move(kernel_), {}};
+  for (const Kernel& pack : packs_) {
+    result.packs.push_back(Scheduler(pack, target_).run().kernel);
+  }
+  return result;
+}
+
+Scheduled schedule(const Kernel& lowered, const Target& target) {
+  Kernel kernel = collapse_loops(lowered);
+  kernel.body = transform_exprs(kernel.body, expand_math);
+  return Scheduler(kernel, target).run();
+}
+
+}  // namespace tenon::schedule

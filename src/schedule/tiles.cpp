@@ -1,0 +1,119 @@
+// Kernels with contractions among several statements (attention): all statements of a tile of rows
+// inside one ladder. Locals get a copy per row of the tile; statements of single rows between two
+// contractions share a loop over its rows.
+#include "base/error.h"
+#include "schedule/scheduler.h"
+
+namespace tenon::schedule {
+
+using namespace kernel;
+
+namespace {
+
+// Applies `change` to every access of a block, loads and stores alike.
+Block map_accesses(const Block& block,
+                   const std::function<Dim(int buffer, const Dim& offset)>& change) {
+  Block result = transform_exprs(block, [&](const ExprRef& root) {
+    return transform(root, [&](Expr& copy) -> ExprRef {
+      if (copy.op == Op::Load) copy.index = change(copy.buffer, copy.index);
+      return nullptr;
+    });
+  });
+  const std::function<void(Block&)> stores = [&](Block& inner) {
+    for (Stmt& s : inner) {
+      if (auto* st = std::get_if<Store>(&s.node)) st->offset = change(st->buffer, st->offset);
+      if (auto* l = std::get_if<Loop>(&s.node)) {
+        Block body = *l->body;
+        stores(body);
+        l->body = std::make_shared<const Block>(std::move(body));
+      }
+    }
+  };
+  stores(result);
+  return result;
+}
+
+}  // namespace
+
+// A tile of rows: `first + 0 .. rows - 1` of the row loop `row`.
+struct Scheduler::RowTile {
+  Symbol row;
+  Dim first;
+  Symbol rows;
+};
+
+Block Scheduler::schedule_tiles(const RowNest& nest) {
+  const int64_t most_rows = target_.row_steps[0];
+  const int64_t row_block = most_rows * kTilesPerItem;
+  tile_row_ = fresh("row", most_rows);
+  const Block body = with_local_rows(nest.body, most_rows);
+  return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
+    const Symbol start = fresh("i", row_block);
+    const Symbol step("rows." + std::to_string(names_++), {1, most_rows});
+    const RowTile tile{nest.loops.back().symbol, first + start, step};
+    return {ladder(start, count, step, target_.row_steps, tile_statements(body, tile, nest.loops))};
+  });
+}
+
+// Every local gets a copy per row of a tile, at tile_row_ times its size.
+Block Scheduler::with_local_rows(const Block& body, int64_t rows) {
+  std::map<int, Dim> size;
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    Buffer& b = kernel_.buffers[i];
+    if (b.storage == Storage::Global) continue;
+    size[static_cast<int>(i)] = b.elements;
+    b.elements = b.elements * rows;
+    if (b.storage == Storage::Register) b.storage = Storage::Stack;
+  }
+  return map_accesses(body, [&](int buffer, const Dim& offset) {
+    const auto it = size.find(buffer);
+    return it == size.end() ? offset : offset + it->second * *tile_row_;
+  });
+}
+
+Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
+                                 const std::vector<Loop>& around) {
+  Block result, pending;  // pending: statements of single rows
+  auto flush = [&] {
+    if (!pending.empty()) result.push_back(each_row(pending, tile));
+    pending.clear();
+  };
+  for (const Stmt& s : body) {
+    const auto* l = s.as<Loop>();
+    if (const auto found = find_contraction(s)) {
+      flush();
+      for (Stmt& made :
+           tile_panels(packed(*found, around, tile.row), tile.row, tile.first, tile.rows)) {
+        result.push_back(std::move(made));
+      }
+    } else if (l && l->kind == LoopKind::Serial) {
+      flush();
+      std::vector<Loop> inside = around;
+      inside.push_back(*l);
+      result.push_back(
+          loop(LoopKind::Serial, l->symbol, l->extent, tile_statements(*l->body, tile, inside)));
+    } else {
+      pending.push_back(s);
+      // A reduction ends its loop: what needs it would wait for it row by row, while other rows
+      // have work.
+      if (s.as<Store>() && contains(s.as<Store>()->value, kReduce)) flush();
+    }
+  }
+  flush();
+  return result;
+}
+
+Stmt Scheduler::each_row(const Block& statements, const RowTile& tile) {
+  const Symbol r = fresh("ii", target_.row_steps[0]);
+  Block body;
+  for (const Stmt& s : row_statements(statements)) {
+    body.push_back(substitute(s, [&](const Symbol& symbol) -> std::optional<Dim> {
+      if (symbol == tile.row) return tile.first + r;
+      if (symbol == *tile_row_) return Dim(r);
+      return std::nullopt;
+    }));
+  }
+  return loop(LoopKind::Serial, r, tile.rows, std::move(body));
+}
+
+}  // namespace tenon::schedule
