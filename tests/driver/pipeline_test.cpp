@@ -8,6 +8,7 @@
 #include "tests/driver/run_graph.h"
 #include "tests/graph/tensors.h"
 #include "tests/lower/graph_cases.h"
+#include "tests/lower/odd_graphs.h"
 #include "tools/make_encoder/encoder_model.h"
 
 namespace tenon::graph_test {
@@ -51,6 +52,8 @@ TEST_P(PipelineTest, GivesTheNumbersOfTheInterpreterAtEveryExtent) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(OddGraphs, PipelineTest, ::testing::ValuesIn(odd_cases()),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Graphs, PipelineTest, ::testing::ValuesIn(all_graphs()),
                          [](const auto& info) { return info.param.name; });
 
@@ -142,6 +145,23 @@ TEST(Pipeline, WhatTheBackendCannotRunIsListedAtOnce) {
   for (const char* part : {"pow", "cast of bf16", "layer.7"}) {
     EXPECT_NE(error.find(part), std::string::npos) << error;
   }
+}
+
+// Whether an axis is broadcast is known only when the extents are.
+TEST(Pipeline, AnAxisMayTurnOutToBeBroadcast) {
+  Graph g;
+  const Value x = in(g, "x", {b, s}), z = in(g, "z", {b, t});
+  g.set_outputs({{"y", g.add(x, z)}});
+  RunGraph compiled(g, isas_here().back());
+  for (const auto& [left, right] : {std::pair{5, 5}, {1, 17}, {17, 1}, {1, 1}}) {
+    const Tensors inputs = random_tensors(g, {{"b", 3}, {"s", left}, {"t", right}});
+    expect_close(compiled.run(inputs)[0], graph::interpret(g, inputs)[0], 1e-6,
+                 fmt::format("{} and {}", left, right));
+  }
+  const Tensors inputs = random_tensors(g, {{"b", 3}, {"s", 5}, {"t", 3}});
+  const std::string error = graph::error_of([&] { compiled.run(inputs); });
+  EXPECT_TRUE(error.starts_with("User ")) << error;
+  EXPECT_NE(error.find("add"), std::string::npos) << error;
 }
 
 TEST(Pipeline, ParametersMayChangeBetweenRuns) {
