@@ -12,7 +12,7 @@
 
 #include "kernel/kernel.h"
 #include "schedule/schedule.h"
-#include "tests/schedule/kernel_cases.h"
+#include "tests/schedule/contraction_cases.h"
 
 namespace tenon::kernel_test {
 

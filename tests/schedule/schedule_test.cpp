@@ -114,7 +114,8 @@ TEST(Schedule, AttentionKeepsScoresOnTheStack) {
       }
       EXPECT_TRUE(!buffer.written || buffer.source_index == 4) << buffer.name;
     }
-    EXPECT_TRUE(k.scratch_bytes().is_const()) << k.scratch_bytes().to_string();
+    // Packed keys and values of one head may lie in scratch, a row of scores per query may not.
+    EXPECT_FALSE(k.scratch_bytes().uses(Symbol("q"))) << k.scratch_bytes().to_string();
   }
 }
 
