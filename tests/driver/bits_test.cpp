@@ -58,7 +58,7 @@ void expect_rows_keep_their_bits(const Graph& g, Extents extents) {
 
 TEST(Bits, RowsOfLinearsKeepTheirBits) {
   Graph g;
-  const Value x = in(g, "x", {b, 33}), r = in(g, "r", {b, 50});
+  const Value x = in(g, "x", {kB, 33}), r = in(g, "r", {kB, 50});
   const Value y = g.linear(x, par(g, "w", {33, 50}), par(g, "v", {50}), r, Activation::Gelu);
   g.set_outputs({{"y", y}, {"z", g.linear(y, par(g, "u", {50, 17}), {}, {}, Activation::Tanh)}});
   expect_rows_keep_their_bits(g, {});
@@ -66,7 +66,7 @@ TEST(Bits, RowsOfLinearsKeepTheirBits) {
 
 TEST(Bits, RowsOfNormsAndReductionsKeepTheirBits) {
   Graph g;
-  const Value x = in(g, "x", {b, s, 40}), w = par(g, "w", {40});
+  const Value x = in(g, "x", {kB, kS, 40}), w = par(g, "w", {40});
   g.set_outputs({{"norm", g.layer_norm(x, w, w, 1e-5)},
                  {"softmax", g.softmax(x, 2)},
                  {"mean", g.reduce(Op::ReduceMean, x, {1})},
@@ -76,8 +76,9 @@ TEST(Bits, RowsOfNormsAndReductionsKeepTheirBits) {
 
 TEST(Bits, RowsOfAttentionKeepTheirBits) {
   Graph g;
-  const Value q = in(g, "q", {b, s, 64}), k = in(g, "k", {b, t, 32}), v = in(g, "v", {b, t, 32});
-  const Value mask = in(g, "mask", {b, 1, 1, t});
+  const Value q = in(g, "q", {kB, kS, 64}), k = in(g, "k", {kB, kT, 32}),
+              v = in(g, "v", {kB, kT, 32});
+  const Value mask = in(g, "mask", {kB, 1, 1, kT});
   g.set_outputs(
       {{"y", g.attention(q, k, v, {.heads = 4, .head_dim = 16, .kv_heads = 2, .mask = mask})}});
   expect_rows_keep_their_bits(g, {{"s", 3}, {"t", 5}});
@@ -87,7 +88,7 @@ TEST(Bits, RowsOfAttentionKeepTheirBits) {
 // One query's result does not depend on how many others there are.
 TEST(Bits, QueriesOfAttentionKeepTheirBits) {
   Graph g;
-  const Value q = in(g, "q", {1, s, 32}), k = in(g, "k", {1, t, 32}), v = in(g, "v", {1, t, 32});
+  const Value q = in(g, "q", {1, kS, 32}), k = in(g, "k", {1, kT, 32}), v = in(g, "v", {1, kT, 32});
   g.set_outputs({{"y", g.attention(q, k, v, {.heads = 2, .head_dim = 16})}});
   const Extents extents = {{"s", 120}, {"t", 70}};
   const Tensors inputs = random_tensors(g, extents);
@@ -105,8 +106,8 @@ TEST(Bits, QueriesOfAttentionKeepTheirBits) {
 // Keys behind the last that counts, masked with -inf, leave no trace; their values are finite.
 TEST(Bits, MaskedTrailingKeysLeaveNoTrace) {
   Graph g;
-  const Value q = in(g, "q", {1, s, 32}), k = in(g, "k", {1, t, 32}), v = in(g, "v", {1, t, 32});
-  const Value mask = in(g, "mask", {1, 1, 1, t});
+  const Value q = in(g, "q", {1, kS, 32}), k = in(g, "k", {1, kT, 32}), v = in(g, "v", {1, kT, 32});
+  const Value mask = in(g, "mask", {1, 1, 1, kT});
   g.set_outputs({{"y", g.attention(q, k, v, {.heads = 2, .head_dim = 16, .mask = mask})}});
   const float masked = -std::numeric_limits<float>::infinity();
   for (const CpuIsa isa : isas_here()) {

@@ -92,12 +92,12 @@ TEST(Pipeline, NothingOfTheEncoderNeedsScoresInMemory) {
 }
 
 const std::vector<std::string>& pass_names() {
-  static const std::vector<std::string> names = {
+  static const std::vector<std::string> kNames = {
 #define PASS(name, function) #name,
 #include "driver/passes.def"
 #undef PASS
   };
-  return names;
+  return kNames;
 }
 
 class SkipTest : public ::testing::TestWithParam<std::string> {};
@@ -137,7 +137,7 @@ TEST(Pipeline, DumpsEachPassByName) {
 
 TEST(Pipeline, WhatTheBackendCannotRunIsListedAtOnce) {
   Graph g;
-  const Value x = in(g, "x", {b, s}), z = in(g, "z", {b, s});
+  const Value x = in(g, "x", {kB, kS}), z = in(g, "z", {kB, kS});
   g.set_current_origin("layer.7");
   g.set_outputs({{"p", g.binary(Op::Pow, x, z)}, {"h", g.cast(x, DType::BF16)}});
   const std::string error = graph::error_of([&] { RunGraph run(g); });
@@ -150,7 +150,7 @@ TEST(Pipeline, WhatTheBackendCannotRunIsListedAtOnce) {
 // Whether an axis is broadcast is known only when the extents are.
 TEST(Pipeline, AnAxisMayTurnOutToBeBroadcast) {
   Graph g;
-  const Value x = in(g, "x", {b, s}), z = in(g, "z", {b, t});
+  const Value x = in(g, "x", {kB, kS}), z = in(g, "z", {kB, kT});
   g.set_outputs({{"y", g.add(x, z)}});
   RunGraph compiled(g, isas_here().back());
   for (const auto& [left, right] : {std::pair{5, 5}, {1, 17}, {17, 1}, {1, 1}}) {
@@ -166,7 +166,7 @@ TEST(Pipeline, AnAxisMayTurnOutToBeBroadcast) {
 
 TEST(Pipeline, ParametersMayChangeBetweenRuns) {
   Graph g;
-  const Value x = in(g, "x", {b, 4}), w = par(g, "w", {4, 4});
+  const Value x = in(g, "x", {kB, 4}), w = par(g, "w", {4, 4});
   g.set_outputs({{"y", g.matmul(x, w)}});
   RunGraph compiled(g);
   Tensors inputs = random_tensors(g, {{"b", 3}});

@@ -1,4 +1,4 @@
-// Small graphs with symbolic extents b, s and t, for the tests of lowering and of the whole
+// Small graphs with symbolic extents kB, kS and kT, for the tests of lowering and of the whole
 // pipeline: every op of the table, movement in chains, and the fused ops in the forms they occur.
 #pragma once
 
@@ -25,9 +25,12 @@ struct GraphCase {
     return g;
   }
 };
-inline void PrintTo(const GraphCase& test, std::ostream* stream) { *stream << test.name; }
+inline std::ostream& operator<<(std::ostream& stream, const GraphCase& test) {
+  return stream << test.name;
+}
 
-inline const Dim b = Symbol("b", {1, 1024}), s = Symbol("s", {1, 512}), t = Symbol("t", {1, 512});
+inline const Dim kB = Symbol("b", {1, 1024}), kS = Symbol("s", {1, 512}),
+                 kT = Symbol("t", {1, 512});
 
 inline Value in(Graph& g, const std::string& name, Shape shape, DType dtype = DType::F32) {
   return g.input(name, {std::move(shape), dtype});
@@ -42,7 +45,7 @@ inline std::vector<GraphCase> unary_cases() {
   for (const Op op : {Op::Neg, Op::Abs, Op::Sqrt, Op::Reciprocal, Op::Exp, Op::Log, Op::Erf,
                       Op::Tanh, Op::Sigmoid, Op::Relu, Op::Gelu, Op::GeluTanh, Op::Silu}) {
     cases.push_back({std::string(graph::info(op).text), [op](Graph& g) {
-                       Value x = in(g, "x", {b, s, 5});
+                       Value x = in(g, "x", {kB, kS, 5});
                        const bool positive =
                            op == Op::Sqrt || op == Op::Log || op == Op::Reciprocal;
                        if (positive) x = g.add(g.mul(x, x), g.scalar(DType::F32, 0.125));
@@ -60,8 +63,8 @@ inline std::vector<GraphCase> binary_cases() {
     for (const DType dtype : {DType::F32, DType::I64}) {
       cases.push_back({std::string(graph::info(op).text) + "_" + std::string(to_string(dtype)),
                        [op, dtype](Graph& g) {
-                         const Value x = in(g, "x", {b, 1, 5}, dtype),
-                                     z = in(g, "z", {s, 1}, dtype);
+                         const Value x = in(g, "x", {kB, 1, 5}, dtype),
+                                     z = in(g, "z", {kS, 1}, dtype);
                          const Value one = g.scalar(dtype, 1);
                          const Value divisor = op == Op::Div ? g.add(g.mul(z, z), one) : z;
                          g.set_outputs({{"y", g.binary(op, x, divisor)}});
@@ -69,13 +72,13 @@ inline std::vector<GraphCase> binary_cases() {
     }
   }
   cases.push_back({"logic", [](Graph& g) {
-                     const Value x = in(g, "x", {b, s}), z = in(g, "z", {s}, DType::Bool);
+                     const Value x = in(g, "x", {kB, kS}), z = in(g, "z", {kS}, DType::Bool);
                      const Value c = g.binary(Op::Less, x, g.scalar(DType::F32, 0.25));
                      const Value d = g.binary(Op::Or, g.binary(Op::And, c, z), g.unary(Op::Not, z));
                      g.set_outputs({{"y", g.apply(Op::Where, {d, x, g.scalar(DType::F32, -1)})}});
                    }});
   cases.push_back({"cast", [](Graph& g) {
-                     const Value x = in(g, "x", {b, s});
+                     const Value x = in(g, "x", {kB, kS});
                      const Value i = g.cast(g.mul(x, g.scalar(DType::F32, 100)), DType::I64);
                      g.set_outputs({{"i", i},
                                     {"j", g.cast(i, DType::I32)},
@@ -89,87 +92,87 @@ inline std::vector<GraphCase> movement_cases() {
   return {
       {"split_and_merge_heads",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 12});
-         const Value heads = g.transpose(g.reshape(x, {b, s, 3, 4}), {0, 2, 1, 3});
-         const Value merged = g.reshape(g.transpose(g.relu(heads), {0, 2, 1, 3}), {b, s, 12});
+         const Value x = in(g, "x", {kB, kS, 12});
+         const Value heads = g.transpose(g.reshape(x, {kB, kS, 3, 4}), {0, 2, 1, 3});
+         const Value merged = g.reshape(g.transpose(g.relu(heads), {0, 2, 1, 3}), {kB, kS, 12});
          g.set_outputs({{"heads", heads}, {"merged", g.add(merged, x)}});
        }},
       {"reshape_across_symbols",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 6});
-         g.set_outputs({{"flat", g.reshape(x, {b * s * 6})},
-                        {"rows", g.reshape(x, {b * s, 2, 3})},
-                        {"mixed", g.reshape(g.transpose(x, {1, 0, 2}), {s * 2, b * 3})}});
+         const Value x = in(g, "x", {kB, kS, 6});
+         g.set_outputs({{"flat", g.reshape(x, {kB * kS * 6})},
+                        {"rows", g.reshape(x, {kB * kS, 2, 3})},
+                        {"mixed", g.reshape(g.transpose(x, {1, 0, 2}), {kS * 2, kB * 3})}});
        }},
       {"slices",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 12});
+         const Value x = in(g, "x", {kB, kS, 12});
          g.set_outputs(
-             {{"every_third", g.slice(x, {0, 0, 1}, {b, s, 4}, {1, 1, 3})},
-              {"reversed", g.slice(x, {0, s - 1, 11}, {b, s, 12}, {1, -1, -1})},
-              {"last", g.reshape(g.slice(x, {0, s - 1, 0}, {b, 1, 12}, {1, 1, 1}), {b, 12})}});
+             {{"every_third", g.slice(x, {0, 0, 1}, {kB, kS, 4}, {1, 1, 3})},
+              {"reversed", g.slice(x, {0, kS - 1, 11}, {kB, kS, 12}, {1, -1, -1})},
+              {"last", g.reshape(g.slice(x, {0, kS - 1, 0}, {kB, 1, 12}, {1, 1, 1}), {kB, 12})}});
        }},
       {"expand",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, 1, 4}), z = in(g, "z", {s, 1});
-         g.set_outputs({{"y", g.add(g.expand(x, {b, s, 4}), z)},
-                        {"z", g.transpose(g.expand(x, {3, b, s, 4}), {2, 0, 3, 1})}});
+         const Value x = in(g, "x", {kB, 1, 4}), z = in(g, "z", {kS, 1});
+         g.set_outputs({{"y", g.add(g.expand(x, {kB, kS, 4}), z)},
+                        {"z", g.transpose(g.expand(x, {3, kB, kS, 4}), {2, 0, 3, 1})}});
        }},
       {"concat",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 4}), z = in(g, "z", {b, t, 4});
+         const Value x = in(g, "x", {kB, kS, 4}), z = in(g, "z", {kB, kT, 4});
          const Value rows = g.concat({x, g.relu(z), x}, 1);
-         const Value columns = g.concat({g.slice(x, {0, 0, 2}, {b, s, 2}, {1, 1, 1}), x}, 2);
+         const Value columns = g.concat({g.slice(x, {0, 0, 2}, {kB, kS, 2}, {1, 1, 1}), x}, 2);
          g.set_outputs({{"rows", rows}, {"columns", g.transpose(columns, {2, 0, 1})}});
        }},
       {"split",
        [](Graph& g) {
-         const auto parts = g.split(in(g, "x", {b, s, 12}), 2, {3, 5, 4});
+         const auto parts = g.split(in(g, "x", {kB, kS, 12}), 2, {3, 5, 4});
          g.set_outputs({{"p", parts[0]}, {"q", g.relu(parts[1])}, {"r", parts[2]}});
        }},
       {"gathers",
        [](Graph& g) {
-         const Value table = par(g, "table", {9, 6}), ids = in(g, "ids", {b, s}, DType::I64);
-         const Value x = in(g, "x", {b, 9, 2});
+         const Value table = par(g, "table", {9, 6}), ids = in(g, "ids", {kB, kS}, DType::I64);
+         const Value x = in(g, "x", {kB, 9, 2});
          g.set_outputs({{"rows", g.gather(table, ids, 0)},
                         {"columns", g.gather(x, g.integers({-1, 0, 3}), 1)},
                         {"element", g.gather(par(g, "v", {9}), ids, 0)}});
        }},
       {"gather_in_concat",
        [](Graph& g) {
-         const Value table = par(g, "table", {9, 6}), ids = in(g, "ids", {s}, DType::I64);
+         const Value table = par(g, "table", {9, 6}), ids = in(g, "ids", {kS}, DType::I64);
          const Value rows = g.gather(table, ids, 0);
-         g.set_outputs({{"y", g.concat({rows, in(g, "x", {t, 6})}, 0)}});
+         g.set_outputs({{"y", g.concat({rows, in(g, "x", {kT, 6})}, 0)}});
        }},
       {"gather_along_the_row_of_a_consumer",
        [](Graph& g) {
          const Value v = par(g, "v", {9}), w = par(g, "w", {20}), k = par(g, "k", {20, 20});
          const auto ids = [&](const char* name, const Dim& n) {
-           return g.gather(v, in(g, name, {b, n}, DType::I64), 0);
+           return g.gather(v, in(g, name, {kB, n}, DType::I64), 0);
          };
-         const Value x = in(g, "x", {b, 20});
-         g.set_outputs({{"softmax", g.softmax(ids("i", s), 1)},
-                        {"sum", g.reduce(Op::ReduceSum, ids("j", s), {1})},
+         const Value x = in(g, "x", {kB, 20});
+         g.set_outputs({{"softmax", g.softmax(ids("i", kS), 1)},
+                        {"sum", g.reduce(Op::ReduceSum, ids("j", kS), {1})},
                         {"norm", g.layer_norm(ids("l", 20), w, w, 1e-5)},
                         {"linear", g.linear(x, k, {}, ids("m", 20), Activation::Relu)}});
        }},
       {"outputs_that_are_leaves_and_twice_the_same",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s}), y = g.relu(x);
+         const Value x = in(g, "x", {kB, kS}), y = g.relu(x);
          g.set_outputs({{"x2", x}, {"y", y}, {"y2", y}});
        }},
       {"outputs_of_parameters_only",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s}), p = par(g, "p", {3, 4});
+         const Value x = in(g, "x", {kB, kS}), p = par(g, "p", {3, 4});
          g.set_outputs({{"y", g.relu(x)}, {"p2", p}, {"q", g.relu(g.transpose(p, {1, 0}))}});
        }},
       {"shape_values",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s});
+         const Value x = in(g, "x", {kB, kS});
          g.set_outputs({{"shape", g.shape_of(x)},
                         {"twice", g.mul(g.shape_of(x), g.integers({2, 3}))},
-                        {"count", g.dims({b * s}, true)},
-                        {"y", g.add(x, g.cast(g.dims({s}, true), DType::F32))}});
+                        {"count", g.dims({kB * kS}, true)},
+                        {"y", g.add(x, g.cast(g.dims({kS}, true), DType::F32))}});
        }},
   };
 }
@@ -178,7 +181,7 @@ inline std::vector<GraphCase> reduction_cases() {
   std::vector<GraphCase> cases;
   for (const Op op : {Op::ReduceSum, Op::ReduceMean, Op::ReduceMax, Op::ReduceMin}) {
     cases.push_back({std::string(graph::info(op).text), [op](Graph& g) {
-                       const Value x = in(g, "x", {b, s, 5});
+                       const Value x = in(g, "x", {kB, kS, 5});
                        g.set_outputs({{"last", g.reduce(op, x, {2})},
                                       {"middle", g.reduce(op, x, {1})},
                                       {"two", g.reduce(op, g.mul(x, x), {0, 2})},
@@ -187,19 +190,19 @@ inline std::vector<GraphCase> reduction_cases() {
                      }});
   }
   cases.push_back({"reduce_integers", [](Graph& g) {
-                     const Value x = in(g, "x", {b, s}, DType::I64);
+                     const Value x = in(g, "x", {kB, kS}, DType::I64);
                      g.set_outputs({{"sum", g.reduce(Op::ReduceSum, x, {1})},
                                     {"max", g.reduce(Op::ReduceMax, x, {1})},
                                     {"min", g.reduce(Op::ReduceMin, x, {0})}});
                    }});
   cases.push_back({"softmax", [](Graph& g) {
-                     const Value x = in(g, "x", {b, s, 5});
+                     const Value x = in(g, "x", {kB, kS, 5});
                      g.set_outputs({{"last", g.softmax(x, 2)},
                                     {"middle", g.softmax(g.mul(x, x), 1)},
                                     {"first", g.softmax(x, 0)}});
                    }});
   cases.push_back({"layer_norm", [](Graph& g) {
-                     const Value x = in(g, "x", {b, s, 40}), w = par(g, "w", {40});
+                     const Value x = in(g, "x", {kB, kS, 40}), w = par(g, "w", {40});
                      const Value inside = g.layer_norm(g.add(x, g.relu(x)), w, w, 1e-5);
                      g.set_outputs(
                          {{"y", g.layer_norm(x, w, par(g, "v", {40}), 1e-12)}, {"inside", inside}});
@@ -211,7 +214,7 @@ inline std::vector<GraphCase> contraction_cases() {
   std::vector<GraphCase> cases = {
       {"matmuls",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 9}), z = in(g, "z", {b, 9, t});
+         const Value x = in(g, "x", {kB, kS, 9}), z = in(g, "z", {kB, 9, kT});
          const Value scores = g.matmul(x, z);
          g.set_outputs({{"weight", g.matmul(x, par(g, "w", {9, 20}))},
                         {"transposed", g.matmul(x, g.transpose(par(g, "v", {20, 9}), {1, 0}))},
@@ -221,36 +224,36 @@ inline std::vector<GraphCase> contraction_cases() {
       {"matmul_of_heads",
        [](Graph& g) {
          const auto heads = [&](const char* name, const Dim& n) {
-           return g.transpose(g.reshape(in(g, name, {b, n, 8}), {b, n, 2, 4}), {0, 2, 1, 3});
+           return g.transpose(g.reshape(in(g, name, {kB, n, 8}), {kB, n, 2, 4}), {0, 2, 1, 3});
          };
-         const Value q = heads("q", s), k = heads("k", t);
+         const Value q = heads("q", kS), k = heads("k", kT);
          g.set_outputs({{"y", g.matmul(q, g.transpose(k, {0, 1, 3, 2}))}});
        }},
       {"attention",
        [](Graph& g) {
-         const Value q = in(g, "q", {b, s, 24}), k = in(g, "k", {b, t, 24});
-         const Value v = in(g, "v", {b, t, 24}), mask = in(g, "mask", {b, 1, 1, t});
+         const Value q = in(g, "q", {kB, kS, 24}), k = in(g, "k", {kB, kT, 24});
+         const Value v = in(g, "v", {kB, kT, 24}), mask = in(g, "mask", {kB, 1, 1, kT});
          g.set_outputs({{"y", g.attention(q, k, v, {.heads = 3, .head_dim = 8, .mask = mask})}});
        }},
       {"grouped_attention",
        [](Graph& g) {
-         const Value q = in(g, "q", {b, s, 64}), k = in(g, "k", {b, t, 32});
-         const Value v = in(g, "v", {b, t, 32});
+         const Value q = in(g, "q", {kB, kS, 64}), k = in(g, "k", {kB, kT, 32});
+         const Value v = in(g, "v", {kB, kT, 32});
          const graph::AttentionOptions options = {
              .heads = 4, .head_dim = 16, .kv_heads = 2, .scale = 0.5};
          g.set_outputs({{"y", g.attention(q, k, v, options)}});
        }},
       {"attention_with_a_mask_per_query",
        [](Graph& g) {
-         const Value x = in(g, "x", {b, s, 32}), mask = in(g, "mask", {s, s});
+         const Value x = in(g, "x", {kB, kS, 32}), mask = in(g, "mask", {kS, kS});
          g.set_outputs({{"y", g.attention(x, x, x, {.heads = 2, .head_dim = 16, .mask = mask})}});
        }},
       {"embedding",
        [](Graph& g) {
          const Value words = par(g, "words", {9, 32}), places = par(g, "places", {512, 32});
-         const Value ids = in(g, "ids", {b, s}, DType::I64);
-         const Value place = g.slice(places, {0, 0}, {s, 32}, {1, 1});
-         const Value x = g.add(g.gather(words, ids, 0), g.reshape(place, {1, s, 32}));
+         const Value ids = in(g, "ids", {kB, kS}, DType::I64);
+         const Value place = g.slice(places, {0, 0}, {kS, 32}, {1, 1});
+         const Value x = g.add(g.gather(words, ids, 0), g.reshape(place, {1, kS, 32}));
          const Value w = par(g, "w", {32});
          g.set_outputs({{"y", g.layer_norm(x, w, w, 1e-5)}});
        }},
@@ -259,8 +262,8 @@ inline std::vector<GraphCase> contraction_cases() {
        {Activation::None, Activation::Relu, Activation::Gelu, Activation::GeluTanh,
         Activation::Silu, Activation::Tanh, Activation::Sigmoid}) {
     cases.push_back({"linear" + std::to_string(static_cast<int>(act)), [act](Graph& g) {
-                       const Value x = in(g, "x", {b, s, 9}), w = par(g, "w", {9, 20});
-                       const Value r = in(g, "r", {b, s, 20}), v = par(g, "v", {20});
+                       const Value x = in(g, "x", {kB, kS, 9}), w = par(g, "w", {9, 20});
+                       const Value r = in(g, "r", {kB, kS, 20}), v = par(g, "v", {20});
                        g.set_outputs({{"plain", g.linear(x, w, {}, {}, act)},
                                       {"biased", g.linear(x, w, v, {}, act)},
                                       {"all", g.linear(x, w, v, r, act)}});

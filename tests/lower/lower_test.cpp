@@ -125,10 +125,10 @@ int stored_loads(const kernel::Kernel& kernel) {
 
 TEST(Lower, AChainOfMovementIsOneLoadWithAnIndexMap) {
   Graph g;
-  const Value x = in(g, "x", {b, s, 12});
-  const Value heads = g.transpose(g.reshape(x, {b, s, 3, 4}), {0, 2, 1, 3});
-  const Value part = g.slice(heads, {0, 1, 0, 3}, {b, 2, s, 2}, {1, 1, 1, -2});
-  g.set_outputs({{"y", g.expand(g.reshape(part, {b, 2, s, 1, 2}), {b, 2, s, 5, 2})}});
+  const Value x = in(g, "x", {kB, kS, 12});
+  const Value heads = g.transpose(g.reshape(x, {kB, kS, 3, 4}), {0, 2, 1, 3});
+  const Value part = g.slice(heads, {0, 1, 0, 3}, {kB, 2, kS, 2}, {1, 1, 1, -2});
+  g.set_outputs({{"y", g.expand(g.reshape(part, {kB, 2, kS, 1, 2}), {kB, 2, kS, 5, 2})}});
   const LoweredGraph lowered(g);
   ASSERT_EQ(lowered.kernels().size(), 1u);
   const kernel::Kernel& k = lowered.kernels()[0].kernel;
@@ -139,8 +139,8 @@ TEST(Lower, AChainOfMovementIsOneLoadWithAnIndexMap) {
 
 TEST(Lower, AReshapeThatOnlyMergesAxesNeedsNoDivision) {
   Graph g;
-  const Value x = in(g, "x", {b, s, 12});
-  g.set_outputs({{"y", g.relu(g.reshape(g.reshape(x, {b * s, 12}), {b, s, 3, 4}))}});
+  const Value x = in(g, "x", {kB, kS, 12});
+  g.set_outputs({{"y", g.relu(g.reshape(g.reshape(x, {kB * kS, 12}), {kB, kS, 3, 4}))}});
   const LoweredGraph lowered(g);
   const std::string text = kernel::print(lowered.kernels().at(0).kernel);
   EXPECT_EQ(text.find("floordiv"), std::string::npos) << text;
@@ -148,7 +148,7 @@ TEST(Lower, AReshapeThatOnlyMergesAxesNeedsNoDivision) {
 
 TEST(Lower, ElementwiseWorkIsDoneInsideItsOneConsumer) {
   Graph g;
-  const Value x = in(g, "x", {b, s, 40}), w = par(g, "w", {40});
+  const Value x = in(g, "x", {kB, kS, 40}), w = par(g, "w", {40});
   g.set_outputs({{"y", g.layer_norm(g.gelu(g.add(x, w)), w, w, 1e-5)}});
   EXPECT_EQ(LoweredGraph(g).kernels().size(), 1u);
 }

@@ -20,7 +20,9 @@ struct Case {
   std::vector<Extents> runs;
   std::pair<int64_t, int64_t> indices = {-4, 4};  // integer buffers hold these, ends included
 };
-inline void PrintTo(const Case& test, std::ostream* stream) { *stream << test.name; }
+inline std::ostream& operator<<(std::ostream& stream, const Case& test) {
+  return stream << test.name;
+}
 
 inline std::vector<Extents> product(const std::string& a, std::vector<int64_t> as,
                                     const std::string& b, const std::vector<int64_t>& bs) {
