@@ -114,5 +114,37 @@ TEST_P(GatherFaultTest, AnIndexOutsideIsReportedAndNothingOutsideIsRead) {
 INSTANTIATE_TEST_SUITE_P(Kernels, GatherFaultTest, ::testing::ValuesIn(gather_cases()),
                          [](const auto& info) { return info.param.name; });
 
+// Each lane has an index of its own there; the report is of the lane at fault.
+TEST(Generate, AnIndexOutsideInOneLaneIsTheOneReported) {
+  const kernel::Kernel k = kernel::parse(R"(kernel gather scheduled dims n: 1..1024
+  buffer row: f32[16] stack
+  buffer table: f32[8] global argument 0 constant
+  buffer ids: i64[n] global argument 1
+  buffer y: f32[n] global argument 2 written
+  thread i in floordiv(n + 15, 16)
+    vector l in 16
+      let g in 8 of table = ids[i*16 + l] if 0 <= i*16 + l < n
+      y[i*16 + l] = table[g] when 0 <= i*16 + l < n
+)");
+  kernel::verify(k);
+  const Extents extents = {{"n", 21}};
+  for (const NamedIsa& isa : isas()) {
+    if (!runs_here(isa)) continue;
+    const schedule::Scheduled scheduled{k, {}};
+    const CompiledSchedule compiled(scheduled, isa.isa);
+    for (const int64_t where : {0, 3, 15, 20}) {
+      Memory expected = random_memory(k, extents, {-8, 7});
+      const int64_t bad = 77;
+      std::memcpy(&expected[1][static_cast<size_t>(where) * 8], &bad, 8);
+      Memory actual = expected;
+      run_scheduled(scheduled, extents, expected, interpret);
+      // Word 0 is the place among the arguments: the local before them does not count.
+      EXPECT_EQ(run_scheduled(scheduled, extents, actual, compiled.runner()), (Fault{1, bad, 8}))
+          << isa.name << " at " << where;
+      EXPECT_EQ(difference(expected, actual), "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::kernel_test

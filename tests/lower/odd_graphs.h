@@ -79,6 +79,15 @@ inline std::vector<GraphCase> odd_cases() {
                         {"twice", g.gather(table, other, 0)},
                         {"second_axis", g.gather(x, g.integers({5, -6, 2}), 1)}});
        }},
+      {"linear_with_a_gathered_residual",
+       [](Graph& g) {
+         const Value ids = in(g, "ids", {kB}, DType::I64), x = in(g, "x", {kB, 6});
+         const auto y = [&](const std::string& name, int64_t n) {
+           const Value rows = g.gather(par(g, "table" + name, {9, n}), ids, 0);
+           return g.linear(x, par(g, "w" + name, {6, n}), {}, rows, Activation::Relu);
+         };
+         g.set_outputs({{"y", y("1", 32)}, {"z", y("2", 20)}});
+       }},
       {"small_integers",
        [](Graph& g) {
          const Value x = in(g, "x", {kB, kS}, DType::I32), y = in(g, "y", {kB, kS}, DType::I8);
