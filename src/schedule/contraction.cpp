@@ -24,7 +24,7 @@ int64_t round_to(int64_t value, int64_t multiple) {
 Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& found) {
   const Loop& rows = nest.loops.back();
   const int64_t width = target_.tile_cols;
-  const Contraction c = packed(found, nest.loops, rows.symbol);
+  const Contraction c = packed(found, nest.loops);
   const Dim panels = ceildiv(c.columns, width);
   const int64_t row_bytes = guess(c.depth) * size_of(c.reduce->dtype);
   const int64_t row_block =

@@ -1,5 +1,9 @@
-// Packing: the right operand of a contraction, staged in global memory as panels of the tile's
-// width.
+// Packing: the right operand of a contraction, staged as panels [outer][panel][k][column] of the
+// tile's width, zero past the last column. The layout depends on the operand only, never on the
+// rows. Operands are packed even where they could be read in place: strides that are multiples of a
+// large power of two fight for the same few sets of the L1 cache.
+#include <algorithm>
+
 #include "base/error.h"
 #include "schedule/scheduler.h"
 
@@ -7,88 +11,126 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
-// Stages b in panels [outer][panel][k][column], zero past the last column, by a kernel of its own:
-// packed once where b comes from parameters, per run otherwise. The layout depends on extents of b
-// only, never on the rows. Rows of b are packed even where they could be read in place: strides
-// that are multiples of a large power of two fight for the same few sets of the L1 cache.
-Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer,
-                              const Symbol& row) {
-  const ExprRef b = c.reduce->args[1];
-  TENON_CHECK(!uses(b, row), "kernel {}: right operand depends on the row", source_.name);
-  const int64_t width = target_.tile_cols;
-  const Dim panels = ceildiv(c.columns, width);
-  // A depth that differs from block to block is laid out at its bound; what is past it is never
-  // read.
-  Dim depth = c.depth;
-  for (const Loop& l : outer) {
-    if (depth.uses(l.symbol)) depth = depth.bounds().hi;
-  }
+// How the operand lies in its panels, and the loops that fill them.
+struct Scheduler::Panels {
+  Dim position = 0;  // which block of panels, by the outer loops that the operand depends on
+  Dim count, depth, elements;
+  int64_t width;
+  std::vector<Loop> loops;  // outermost first: those outer loops, the panel, k, the column
+  ExprRef value;            // one element, at the symbols of `loops`
 
-  // The panel's own ranges are new; outer ranges are those b depends on.
-  Dim position = 0, elements = 1;
-  std::vector<Loop> used;
-  for (const Loop& l : outer) {
-    if (!uses(b, l.symbol)) continue;
-    used.push_back(l);
-    position = position * l.extent + l.symbol;
-    elements = elements * l.extent;
+  Dim offset(const Dim& panel, const Dim& k, const Dim& column) const {
+    return ((position * count + panel) * depth + k) * width + column;
   }
-  elements = elements * panels * depth * width;
-  const Symbol panel = fresh("p", panels), k = fresh("k", depth), column = fresh("j", width);
-  auto offset = [&](const Dim& p, const Dim& at_k, const Dim& j) {
-    return ((position * panels + p) * depth + at_k) * width + j;
+  Dim offset_here() const {
+    const size_t n = loops.size();
+    return offset(loops[n - 3].symbol, loops[n - 2].symbol, loops[n - 1].symbol);
+  }
+};
+
+// Loops around k and the column, with the largest strides of the source outermost: heads that lie
+// side by side are read side by side, so that pages and lines are fetched once.
+std::vector<Loop> Scheduler::in_source_order(const Panels& panels) {
+  std::vector<Loop> loops = panels.loops;
+  if (panels.value->op != Op::Load) return loops;
+  auto stride = [&](const Loop& l) {
+    const auto coefficient = panels.value->index.coefficient(l.symbol);
+    return coefficient && coefficient->is_const() ? coefficient->const_value() : kDimInf;
   };
+  std::stable_sort(loops.begin(), loops.end() - 2,
+                   [&](const Loop& a, const Loop& b) { return stride(a) > stride(b); });
+  return loops;
+}
 
-  Kernel pack;
-  pack.name = source_.name + "_pack";
-  std::map<int, int> renumbered;
-  bool all_constant = true;
-  const Dim at = Dim(panel) * width + column;
-  const bool partial = !mod(c.columns, width).is_const(0);
-  ExprRef value = transform(b, [&](Expr& copy) -> ExprRef {
-    if (copy.op != Op::Load) return nullptr;
-    auto [it, fresh_buffer] = renumbered.try_emplace(copy.buffer, 0);
-    if (fresh_buffer)
-      it->second = pack.add_buffer(kernel_.buffers[static_cast<size_t>(copy.buffer)]);
-    all_constant = all_constant && kernel_.buffers[static_cast<size_t>(copy.buffer)].constant;
-    copy.buffer = it->second;
-    if (partial) copy.guards.push_back({c.column, c.columns});
+Scheduler::Panels Scheduler::panels_of(const Contraction& c, const std::vector<Loop>& outer) {
+  const ExprRef b = c.reduce->args[1];
+  Panels p;
+  p.width = target_.tile_cols;
+  p.count = ceildiv(c.columns, p.width);
+  p.depth = c.depth;
+  Dim blocks = 1;
+  for (const Loop& l : outer) {
+    // A depth that differs from block to block is laid out at its bound; what is past it is unread.
+    if (p.depth.uses(l.symbol)) p.depth = p.depth.bounds().hi;
+    if (!uses(b, l.symbol)) continue;
+    p.loops.push_back(l);
+    p.position = p.position * l.extent + l.symbol;
+    blocks = blocks * l.extent;
+  }
+  p.elements = blocks * p.count * p.depth * p.width;
+  const Symbol panel = fresh("p", p.count), k = fresh("k", p.depth), column = fresh("j", p.width);
+  for (const auto& [symbol, extent] :
+       {std::pair<Symbol, Dim>{panel, p.count}, {k, p.depth}, {column, Dim(p.width)}}) {
+    p.loops.push_back({symbol, extent, LoopKind::Parallel, nullptr, {}, {}});
+  }
+  const Dim at = Dim(panel) * p.width + column;
+  const bool partial = !mod(c.columns, p.width).is_const(0);
+  p.value = transform(b, [&](Expr& copy) -> ExprRef {
+    if (copy.op == Op::Load && partial) copy.guards.push_back({c.column, c.columns});
     return nullptr;
   });
-  value = substitute(value, [&](const Symbol& s) -> std::optional<Dim> {
+  p.value = substitute(p.value, [&](const Symbol& s) -> std::optional<Dim> {
     if (s == c.column) return at;
     if (s == c.k) return Dim(k);
     return std::nullopt;
   });
-  if (partial && b->op != Op::Load)
-    value = select(in_range(at, c.columns), value, constant(b->dtype, 0));
-  const int target = pack.add_buffer({.name = "panels",
-                                      .dtype = b->dtype,
-                                      .elements = elements,
-                                      .source = Source::Packed,
-                                      .source_index = static_cast<int>(packs_.size()),
-                                      .written = true,
-                                      .constant = all_constant});
-  Stmt body =
-      loop(LoopKind::Parallel, column, width, {store(target, offset(panel, k, column), value)});
-  body = loop(LoopKind::Parallel, k, depth, {body});
-  body = loop(LoopKind::Parallel, panel, panels, {body});
-  for (size_t i = used.size(); i-- > 0;)
-    body = loop(LoopKind::Parallel, used[i].symbol, used[i].extent, {body});
-  pack.body = {body};
-  pack.bytes = elements * (2 * size_of(b->dtype));
+  if (partial && b->op != Op::Load) {
+    p.value = select(in_range(at, c.columns), p.value, constant(b->dtype, 0));
+  }
+  return p;
+}
 
-  Buffer panels_buffer = pack.buffers[static_cast<size_t>(target)];
-  panels_buffer.written = false;
-  const int here = kernel_.add_buffer(panels_buffer);
-  packs_.push_back(std::move(pack));
-
+Contraction Scheduler::reading(const Contraction& c, const Panels& panels, int buffer) const {
   Contraction result = c;
   Expr reduce = *c.reduce;
   reduce.args[1] =
-      load(here, b->dtype, offset(floordiv(c.column, width), c.k, mod(c.column, width)));
+      load(buffer, reduce.args[1]->dtype,
+           panels.offset(floordiv(c.column, panels.width), c.k, mod(c.column, panels.width)));
   result.reduce = std::make_shared<const Expr>(std::move(reduce));
   return result;
+}
+
+// In global memory, by a kernel of its own: once where the operand comes from parameters, per run
+// otherwise.
+Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer) {
+  const Panels panels = panels_of(c, outer);
+  const DType dtype = panels.value->dtype;
+  Kernel pack;
+  pack.name = source_.name + "_pack";
+  std::map<int, int> renumbered;
+  const ExprRef value = transform(panels.value, [&](Expr& copy) -> ExprRef {
+    if (copy.op != Op::Load) return nullptr;
+    const auto [it, added] = renumbered.try_emplace(copy.buffer, 0);
+    if (added) it->second = pack.add_buffer(kernel_.buffers[static_cast<size_t>(copy.buffer)]);
+    copy.buffer = it->second;
+    return nullptr;
+  });
+  Buffer filled = {.name = "panels",
+                   .dtype = dtype,
+                   .elements = panels.elements,
+                   .source = Source::Packed,
+                   .source_index = static_cast<int>(packs_.size()),
+                   .constant = is_constant(panels.value)};
+  const int here = kernel_.add_buffer(filled);
+  filled.written = true;
+  const int target = pack.add_buffer(filled);
+  Block body = {store(target, panels.offset_here(), value)};
+  const std::vector<Loop> loops = in_source_order(panels);
+  for (size_t i = loops.size(); i-- > 0;) {
+    body = {loop(LoopKind::Parallel, loops[i].symbol, loops[i].extent, body)};
+  }
+  pack.body = std::move(body);
+  pack.bytes = panels.elements * (2 * size_of(dtype));
+  packs_.push_back(std::move(pack));
+  return reading(c, panels, here);
+}
+
+bool Scheduler::is_constant(const ExprRef& value) const {
+  bool constant = true;
+  for_each(value, [&](const Expr& e) {
+    if (e.op == Op::Load) constant &= kernel_.buffers[static_cast<size_t>(e.buffer)].constant;
+  });
+  return constant;
 }
 
 }  // namespace tenon::schedule

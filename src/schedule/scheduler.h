@@ -58,6 +58,7 @@ class Scheduler {
   kernel::Block schedule_rows(const RowNest& nest);
   kernel::Block schedule_flat(const RowNest& nest);
   kernel::Block schedule_transpose(const RowNest& nest);
+  kernel::Block transposed(const RowNest& nest);
   kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block row_statements(const kernel::Block& body);
@@ -82,8 +83,12 @@ class Scheduler {
                      const Symbol& rows, const Dim& first_column, int64_t columns);
   kernel::Block tile_panels(const Contraction& contraction, const Symbol& row, const Dim& first_row,
                             const Symbol& rows);
-  Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer,
-                     const Symbol& row);
+  struct Panels;
+  static std::vector<kernel::Loop> in_source_order(const Panels& panels);
+  Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
+  Contraction reading(const Contraction& contraction, const Panels& panels, int buffer) const;
+  Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
+  bool is_constant(const kernel::ExprRef& value) const;  // made of parameters only
 
   Symbol fresh(const std::string& stem,
                const Dim& extent);  // a range symbol with a name of its own

@@ -71,6 +71,7 @@ Block Scheduler::with_local_rows(const Block& body, int64_t rows) {
   });
 }
 
+// `around` are the loops around the statements.
 Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
                                  const std::vector<Loop>& around) {
   Block result, pending;  // pending: statements of single rows
@@ -82,8 +83,10 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
     const auto* l = s.as<Loop>();
     if (const auto found = find_contraction(s)) {
       flush();
-      for (Stmt& made :
-           tile_panels(packed(*found, around, tile.row), tile.row, tile.first, tile.rows)) {
+      TENON_CHECK(!uses(found->reduce->args[1], tile.row), "kernel {}: operand depends on the row",
+                  source_.name);
+      const Contraction c = packed(*found, around);
+      for (Stmt& made : tile_panels(c, tile.row, tile.first, tile.rows)) {
         result.push_back(std::move(made));
       }
     } else if (l && l->kind == LoopKind::Serial) {
