@@ -3,7 +3,7 @@
 // once for all its rows of the table. Peak is an independent FMA probe of one second before and
 // after; a row whose probes differ by over 3% is taken again.
 //
-//   bench_kernels [linear|attention] [--tries N | --glance]
+//   bench_kernels [linear|attention] [--tries N | --glance] [--rows TEXT]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "driver/pipeline.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
+#include "runtime/memory_block.h"
 
 namespace tenon {
 namespace {
@@ -29,7 +30,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A compiled graph of f32 inputs, with memory for one set of extents.
+// A compiled graph of f32 inputs, with memory for one set of extents. The memory is of the kind
+// that a program's own intermediates have (huge pages where the system gives them).
 class Subject {
  public:
   explicit Subject(const graph::Graph& graph) {
@@ -51,12 +53,14 @@ class Subject {
     inputs_.clear();
     memory_.clear();
     for (const auto& shape : shapes_) {
-      memory_.push_back(random(elements(shape)));
+      const std::vector<float> data = random(elements(shape));
+      memory_.push_back(block(elements(shape)));
+      std::copy(data.begin(), data.end(), reinterpret_cast<float*>(memory_.back().data()));
       inputs_.push_back({memory_.back().data(), DType::F32, shape, {}});
     }
     executor_->bind(inputs_).throw_if_error();
     extents_.assign(executor_->output_extents(0).begin(), executor_->output_extents(0).end());
-    output_.resize(static_cast<size_t>(elements(extents_)));
+    output_ = block(elements(extents_));
     run();
   }
 
@@ -74,6 +78,11 @@ class Subject {
     for (const int64_t extent : shape) count *= extent;
     return count;
   }
+  static runtime::MemoryBlock block(int64_t count) {
+    runtime::MemoryBlock result;
+    result.reserve(count * static_cast<int64_t>(sizeof(float)), "a benchmark").throw_if_error();
+    return result;
+  }
   static std::vector<float> random(int64_t count) {
     std::vector<float> data(static_cast<size_t>(count));
     uint32_t state = 1;
@@ -86,10 +95,10 @@ class Subject {
 
   std::unique_ptr<runtime::Executor> executor_;
   std::vector<std::vector<int64_t>> shapes_;
-  std::vector<std::vector<float>> memory_;
+  std::vector<runtime::MemoryBlock> memory_;
   std::vector<runtime::IoView> inputs_;
   std::vector<int64_t> extents_;
-  std::vector<float> output_;
+  runtime::MemoryBlock output_;
 };
 
 // Best of short slices, probe and kernel in turn: a glance on a busy machine, not a gate.
@@ -112,8 +121,11 @@ bool glance(const std::string& name, Subject& subject, double gate) {
   return true;
 }
 
+std::string only_rows;  // --rows TEXT: rows whose name contains it
+
 // Prints a JSON line; true where the share reaches the gate. No tries: only a glance.
 bool measure(const std::string& name, Subject& subject, double gate, int tries) {
+  if (name.find(only_rows) == std::string::npos) return true;
   if (tries == 0) return glance(name, subject, gate);
   for (int attempt = 0; attempt < tries; ++attempt) {
     const double before = measure_peak_gflops(1, 1, 1000);
@@ -194,12 +206,15 @@ int main(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--tries" && i + 1 < argc) {
       tries = std::atoi(argv[++i]);
+    } else if (arg == "--rows" && i + 1 < argc) {
+      tenon::only_rows = argv[++i];
     } else if (arg == "--glance") {
       tries = 0;
     } else if (arg == "linear" || arg == "attention") {
       only = arg;
     } else {
-      fmt::print(stderr, "usage: bench_kernels [linear|attention] [--tries N | --glance]\n");
+      fmt::print(stderr,
+                 "usage: bench_kernels [linear|attention] [--tries N | --glance] [--rows TEXT]\n");
       return 2;
     }
   }

@@ -237,32 +237,28 @@ Lowered lower_attention(Region& region) {
       const ExprRef dot = reduce(Op::ReduceFma, d, width, {load(query, f, d), key, f32(0)});
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock, {store(s, c, dot)}));
     }
-    {  // mask; keys past the end are -inf
-      const Symbol c = column("c1", kKeyBlock);
-      ExprRef score = load(s, f, c);
+    // The score with its mask; keys past the end are -inf.
+    auto score = [&](const Symbol& c) {
+      ExprRef value = load(s, f, c);
       if (node.operand_count() > 3) {
         const Value mask = node.operand(3);
-        score =
-            score + guarded(region.at(mask, broadcast_index(mask.shape(), {b, h, i, first + c})),
-                            {first + c, keys});
+        const Index index = broadcast_index(mask.shape(), {b, h, i, first + c});
+        value = value + guarded(region.at(mask, index), {first + c, keys});
       }
-      step.push_back(loop(LoopKind::Parallel, c, kKeyBlock,
-                          {store(s, c, select(in_range(first + c, keys), score, f32(-kInf)))}));
-    }
+      return select(in_range(first + c, keys), value, f32(-kInf));
+    };
     const Symbol c2 = column("c2", kKeyBlock), c3 = column("c3", kKeyBlock),
                  c4 = column("c4", kKeyBlock);
-    step.push_back(store(next, 0,
-                         pointwise(Op::Max, {scalar(most), reduce(Op::ReduceMax, c2, kKeyBlock,
-                                                                  {load(s, f, c2)})})));
-    step.push_back(store(
-        base, 0, select(pointwise(Op::Equal, {scalar(next), f32(-kInf)}), f32(0), scalar(next))));
-    step.push_back(loop(LoopKind::Parallel, c3, kKeyBlock,
-                        {store(s, c3, pointwise(Op::Exp, {load(s, f, c3) - scalar(base)}))}));
+    const ExprRef block_max = reduce(Op::ReduceMax, c2, kKeyBlock, {score(c2)});
+    step.push_back(store(next, 0, pointwise(Op::Max, {scalar(most), block_max})));
+    const ExprRef all_masked = pointwise(Op::Equal, {scalar(next), f32(-kInf)});
+    step.push_back(store(base, 0, select(all_masked, f32(0), scalar(next))));
     step.push_back(store(decay, 0, pointwise(Op::Exp, {scalar(most) - scalar(base)})));
-    step.push_back(store(
-        sum, 0,
-        fma(scalar(sum), scalar(decay), reduce(Op::ReduceAdd, c4, kKeyBlock, {load(s, f, c4)}))));
     step.push_back(store(most, 0, scalar(next)));
+    const ExprRef p = pointwise(Op::Exp, {score(c3) - scalar(base)});
+    step.push_back(loop(LoopKind::Parallel, c3, kKeyBlock, {store(s, c3, p)}));
+    const ExprRef block_sum = reduce(Op::ReduceAdd, c4, kKeyBlock, {load(s, f, c4)});
+    step.push_back(store(sum, 0, fma(scalar(sum), scalar(decay), block_sum)));
     {  // o = o * decay + p v
       const Symbol d = column("d1", padded), c = column("c5", min(keys - first, kKeyBlock));
       ExprRef value = guarded(region.at(v, {b, first + c, kv_head * width + d}), {first + c, keys});

@@ -1,5 +1,8 @@
 // The thread grid: outer loops, blocks of rows and groups of columns as one range of work items,
 // decoded from one counter. Items are independent; which thread takes which never changes a bit.
+// Neighbouring items write neighbouring memory: heads of the same rows before other rows, so that
+// pages and lines are shared while they are hot.
+#include <algorithm>
 #include <map>
 
 #include "schedule/scheduler.h"
@@ -8,33 +11,55 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
-// The thread loop: outer loops times blocks of the innermost row loop times groups, decoded from
-// one counter.
+namespace {
+
+// How far apart the results of neighbouring iterations lie; without bound where only a run knows.
+int64_t result_stride(const RowNest& nest, const Symbol& symbol, const std::vector<Buffer>& all) {
+  int64_t result = kDimInf;
+  for_each(nest.body, [&](const Stmt& stmt) {
+    const auto* s = stmt.as<Store>();
+    if (!s || all[static_cast<size_t>(s->buffer)].storage != Storage::Global) return;
+    const auto stride = s->offset.coefficient(symbol);
+    if (stride && stride->is_const()) result = stride->const_value();
+  });
+  return result;
+}
+
+}  // namespace
+
 Block Scheduler::threaded(const RowNest& nest, int64_t row_block, const Dim& groups,
-                          const std::function<Block(const Dim&, const Dim&, const Dim&)>& make) {
-  const Loop& rows = nest.loops.back();
-  const Dim blocks = ceildiv(rows.extent, row_block);
-  Dim items = blocks * groups;
-  for (size_t i = 0; i + 1 < nest.loops.size(); ++i) items = items * nest.loops[i].extent;
-  const Symbol item = fresh("t", items);
-  Dim rest = item;
-  auto take = [&](const Dim& extent, bool last) {
-    const Dim value = last ? rest : mod(rest, extent);
-    rest = last ? Dim(0) : floordiv(rest, extent);
-    return value;
+                          const ItemBody& make) {
+  struct Axis {
+    Symbol symbol;
+    Dim extent;
+    int64_t stride;
   };
-  const bool only_rows = nest.loops.size() == 1;
-  const Dim group = groups.is_const(1) ? Dim(0) : take(groups, false);
-  const Dim block = blocks.is_const(1) ? Dim(0) : take(blocks, only_rows);
-  std::map<std::string, Dim> outer;
-  for (size_t i = nest.loops.size() - 1; i-- > 0;)
-    outer.emplace(nest.loops[i].symbol.name(), take(nest.loops[i].extent, i == 0));
-  const Dim first = block * row_block;
+  const Loop& rows = nest.loops.back();
+  std::vector<Axis> axes;  // outermost first
+  for (const Loop& l : nest.loops) {
+    const Dim extent = &l == &rows ? ceildiv(l.extent, row_block) : l.extent;
+    axes.push_back({l.symbol, extent, result_stride(nest, l.symbol, kernel_.buffers)});
+  }
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return a.stride > b.stride; });
+  Dim items = groups;
+  for (const Axis& axis : axes) items = items * axis.extent;
+  const Symbol item = fresh("t", items);
+
+  const Dim group = mod(item, groups);
+  Dim rest = floordiv(item, groups);
+  std::map<std::string, Dim> position;
+  for (size_t i = axes.size(); i-- > 0;) {
+    position.emplace(axes[i].symbol.name(), i == 0 ? rest : mod(rest, axes[i].extent));
+    rest = floordiv(rest, axes[i].extent);
+  }
+  const Dim first = position.at(rows.symbol.name()) * row_block;
+  position.erase(rows.symbol.name());
   Block body = make(first, min(rows.extent - first, row_block), group);
   for (Stmt& s : body) {
     s = substitute(s, [&](const Symbol& symbol) -> std::optional<Dim> {
-      const auto it = outer.find(symbol.name());
-      return it == outer.end() ? std::nullopt : std::optional<Dim>(it->second);
+      const auto it = position.find(symbol.name());
+      return it == position.end() ? std::nullopt : std::optional<Dim>(it->second);
     });
   }
   return {loop(LoopKind::Thread, item, items, std::move(body))};

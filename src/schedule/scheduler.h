@@ -67,6 +67,7 @@ class Scheduler {
   kernel::Block with_local_rows(const kernel::Block& body, int64_t rows);
   kernel::Block tile_statements(const kernel::Block& body, const RowTile& tile,
                                 const std::vector<kernel::Loop>& around);
+  bool is_row_scalar(const kernel::Stmt& stmt) const;
   kernel::Stmt each_row(const kernel::Block& statements, const RowTile& tile);
 
   // lanes.cpp: one row's statements with vectors over columns.
@@ -100,6 +101,7 @@ class Scheduler {
   const Target& target_;
   kernel::Kernel kernel_;
   std::vector<kernel::Kernel> packs_;
+  std::map<int, Dim> row_size_;     // of locals: elements per row of a tile
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
   int names_ = 0;
 };

@@ -1,6 +1,8 @@
 // Kernels with contractions among several statements (attention): all statements of a tile of rows
 // inside one ladder. Locals get a copy per row of the tile; statements of single rows between two
 // contractions share a loop over its rows.
+#include <algorithm>
+
 #include "base/error.h"
 #include "schedule/scheduler.h"
 
@@ -55,20 +57,33 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
   });
 }
 
-// Every local gets a copy per row of a tile, at tile_row_ times its size.
+// Every local gets a copy per row of a tile, at tile_row_ times its size. Scalars of the rows fill
+// a whole vector, so that rows can be lanes.
 Block Scheduler::with_local_rows(const Block& body, int64_t rows) {
-  std::map<int, Dim> size;
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     Buffer& b = kernel_.buffers[i];
     if (b.storage == Storage::Global) continue;
-    size[static_cast<int>(i)] = b.elements;
-    b.elements = b.elements * rows;
+    row_size_[static_cast<int>(i)] = b.elements;
+    b.elements = b.elements * (b.elements.is_const(1) ? std::max(rows, kLaneCount) : rows);
     if (b.storage == Storage::Register) b.storage = Storage::Stack;
   }
   return map_accesses(body, [&](int buffer, const Dim& offset) {
-    const auto it = size.find(buffer);
-    return it == size.end() ? offset : offset + it->second * *tile_row_;
+    const auto it = row_size_.find(buffer);
+    return it == row_size_.end() ? offset : offset + it->second * *tile_row_;
   });
+}
+
+// Whether a statement computes a scalar of the row from scalars of the row.
+bool Scheduler::is_row_scalar(const Stmt& stmt) const {
+  auto scalar = [&](int buffer) {
+    const auto it = row_size_.find(buffer);
+    return it != row_size_.end() && it->second.is_const(1);
+  };
+  const auto* s = stmt.as<Store>();
+  if (!s || !scalar(s->buffer) || contains(s->value, kReduce)) return false;
+  bool result = true;
+  for_each(s->value, [&](const Expr& e) { result &= e.op != Op::Load || scalar(e.buffer); });
+  return result;
 }
 
 // `around` are the loops around the statements.
@@ -96,6 +111,7 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       result.push_back(
           loop(LoopKind::Serial, l->symbol, l->extent, tile_statements(*l->body, tile, inside)));
     } else {
+      if (!pending.empty() && is_row_scalar(pending.back()) != is_row_scalar(s)) flush();
       pending.push_back(s);
       // A reduction ends its loop: what needs it would wait for it row by row, while other rows
       // have work.
@@ -106,16 +122,19 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
   return result;
 }
 
+// Statements of single rows: one row after the other, or, for scalars, the tile's rows as lanes.
 Stmt Scheduler::each_row(const Block& statements, const RowTile& tile) {
-  const Symbol r = fresh("ii", target_.row_steps[0]);
+  const bool scalars = is_row_scalar(statements[0]);
+  const Symbol r = fresh("ii", scalars ? kLaneCount : target_.row_steps[0]);
   Block body;
-  for (const Stmt& s : row_statements(statements)) {
+  for (const Stmt& s : scalars ? statements : row_statements(statements)) {
     body.push_back(substitute(s, [&](const Symbol& symbol) -> std::optional<Dim> {
       if (symbol == tile.row) return tile.first + r;
       if (symbol == *tile_row_) return Dim(r);
       return std::nullopt;
     }));
   }
+  if (scalars) return loop(LoopKind::Vector, r, kLaneCount, std::move(body));
   return loop(LoopKind::Serial, r, tile.rows, std::move(body));
 }
 
