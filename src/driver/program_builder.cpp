@@ -19,6 +19,12 @@ codegen::Isa isa_of(const CpuInfo& cpu) {
   return cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2;
 }
 
+// At least the extent, and free of the extent's upper bound.
+Symbol capacity_symbol(const std::string& name, int axis, const Dim& extent) {
+  const Symbol plain(fmt::format("{}.cap{}", name, axis));
+  return Symbol(plain.name(), {extent.bounds().lo, plain.bounds().hi});
+}
+
 // Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger
 // than what is in it.
 program::IoSlot io_slot(const std::string& name, const TensorType& type) {
@@ -28,8 +34,7 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
   for (int axis = 0; axis < rank; ++axis) {
     const Dim& extent = type.shape[axis];
     const bool own = axis > 0 && !extent.is_const();
-    slot.capacity.push_back(own ? Dim(Symbol(fmt::format("{}.cap{}", name, axis), extent.bounds()))
-                                : extent);
+    slot.capacity.push_back(own ? Dim(capacity_symbol(name, axis, extent)) : extent);
   }
   Dim stride = 1;
   for (int axis = rank; axis-- > 0;) {

@@ -74,6 +74,7 @@ class Partitioner {
     bool constant = value.shape().is_static();
     for (const Value& operand : node.operands())
       constant = constant && constant_.contains(operand.node);
+    constant = constant && !uses_.is_output(value);  // outputs are written by every run
     if (constant) constant_.insert(&node);
     if (is_heavy(node.op()) || must_store(value, constant)) keep(value);
   }
@@ -82,10 +83,28 @@ class Partitioner {
     const auto uses = uses_.uses(value);
     if (constant) return !is_view(value.op()) && feeds_a_run(value);
     if (is_view(value.op())) return false;
+    if (value.op() == Op::Gather && !gathers_rows_of_a_norm(value)) return true;
     for (const auto& use : uses) {
       if (reaches_memory_operand(use)) return true;
     }
     return uses.size() > 1 || value.op() == Op::Concat;
+  }
+
+  // Looked-up rows are summed and normalized where they are found (embeddings). Any other gather is
+  // stored: its consumer might ask for an index per element, over and over.
+  bool gathers_rows_of_a_norm(Value value) const {
+    const auto axis = value.node->attributes().integer("axis");
+    if (axis + value.node->operand(1).shape().rank() >= value.shape().rank()) return false;
+    const Shape shape = value.shape();
+    while (true) {
+      const auto uses = uses_.uses(value);
+      if (uses.size() != 1 || uses_.is_output(value)) return false;
+      const Node& user = *uses[0].user;
+      if (user.op() == Op::LayerNorm && uses[0].operand == 0) return true;
+      if (!graph::has(user.op(), graph::kElementwise) || user.types()[0].shape != shape)
+        return false;
+      value = {&user, 0};
+    }
   }
 
   // Whether the value, perhaps through views, is an operand that wants memory.

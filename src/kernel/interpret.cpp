@@ -32,7 +32,7 @@ struct LetCode {
   int slot;
   ExprCode value;
   DimCode extent;
-  int buffer;
+  int argument;  // the one being indexed
 };
 struct SpecializeCode {
   int slot;
@@ -52,7 +52,7 @@ struct StmtCode {
 
 class Compiler {
  public:
-  Compiler(const Kernel& kernel, SlotTable& slots) : slots_(slots) {
+  Compiler(const Kernel& kernel, SlotTable& slots) : kernel_(kernel), slots_(slots) {
     for_each(kernel.body, [&](const Stmt& stmt) {
       if (const auto* s = stmt.as<Store>()) written_.insert(s->buffer);
       if (const auto* m = stmt.as<Mma>()) written_.insert(m->acc);
@@ -78,7 +78,7 @@ class Compiler {
     return {s.buffer, dim(s.offset), GuardCode(s.guards, slots_), expr(s.value)};
   }
   LetCode compile(const Let& l) {
-    return {slots_.slot(l.symbol), expr(l.value), dim(l.extent), l.buffer};
+    return {slots_.slot(l.symbol), expr(l.value), dim(l.extent), kernel_.argument_of(l.buffer)};
   }
   SpecializeCode compile(const Specialize& s) {
     return {slots_.slot(s.symbol), s.values, block(*s.body)};
@@ -88,6 +88,7 @@ class Compiler {
             expr(m.a),          expr(m.b)};
   }
 
+  const Kernel& kernel_;
   SlotTable& slots_;
   std::set<int> written_;
 };
@@ -241,7 +242,7 @@ void Interpreter::execute(LetCode& let) {
   const int64_t extent = let.extent(slots());
   const bool inside = index >= -extent && index < extent;
   if (!inside && fault_ && fault_[0] == 0) {  // the words of program::Step's fault
-    fault_[0] = 1 + let.buffer;
+    fault_[0] = 1 + let.argument;
     fault_[1] = index;
     fault_[2] = extent;
   }

@@ -37,6 +37,12 @@ int Kernel::add_buffer(Buffer buffer) {
   return static_cast<int>(buffers.size()) - 1;
 }
 
+int Kernel::argument_of(int buffer) const {
+  return static_cast<int>(
+      std::count_if(buffers.begin(), buffers.begin() + buffer,
+                    [](const Buffer& b) { return b.storage == Storage::Global; }));
+}
+
 Dim Kernel::grid() const {
   const Loop* outer = body.size() == 1 ? body[0].as<Loop>() : nullptr;
   TENON_CHECK(outer && outer->kind == LoopKind::Thread, "kernel {} has no thread loop", name);

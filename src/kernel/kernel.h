@@ -89,7 +89,7 @@ struct Let {
   Symbol symbol;
   ExprRef value;
   Dim extent;
-  int buffer;  // the one being indexed, for the report
+  int buffer;  // the global one being indexed, for the report
 };
 
 // The body, compiled once for each of the values that `symbol` can have.
@@ -133,7 +133,8 @@ struct Kernel {
   Dim bytes = 0;  // the least that must move
 
   int add_buffer(Buffer buffer);
-  Dim grid() const;  // extent of the thread loop; Scheduled
+  int argument_of(int buffer) const;  // position of a global buffer among the global ones
+  Dim grid() const;                   // extent of the thread loop; Scheduled
   Dim scratch_bytes() const;
   Dim scratch_offset(int buffer) const;  // in bytes
 };

@@ -261,7 +261,7 @@ Lowered lower_attention(Region& region) {
     step.push_back(store(sum, 0, fma(scalar(sum), scalar(decay), block_sum)));
     {  // o = o * decay + p v
       const Symbol d = column("d1", padded), c = column("c5", min(keys - first, kKeyBlock));
-      ExprRef value = guarded(region.at(v, {b, first + c, kv_head * width + d}), {first + c, keys});
+      ExprRef value = region.at(v, {b, first + c, kv_head * width + d});
       if (padded != width) value = guarded(value, {d, width});
       const ExprRef dot = reduce(Op::ReduceFma, c, min(keys - first, kKeyBlock),
                                  {load(s, f, c), value, load(o, f, d) * scalar(decay)});

@@ -67,6 +67,7 @@ Scheduler::Panels Scheduler::panels_of(const Contraction& c, const std::vector<L
   const bool partial = !mod(c.columns, p.width).is_const(0);
   p.value = transform(b, [&](Expr& copy) -> ExprRef {
     if (copy.op == Op::Load && partial) copy.guards.push_back({c.column, c.columns});
+    if (copy.op == Op::Load && p.depth != c.depth) copy.guards.push_back({c.k, c.depth});
     return nullptr;
   });
   p.value = substitute(p.value, [&](const Symbol& s) -> std::optional<Dim> {

@@ -235,14 +235,19 @@ void Emitter::emit_let(const kernel::Let& let) {
   llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
   builder_.CreateCondBr(all_good, next, fault);
   builder_.SetInsertPoint(fault);
+  Value* lane = nullptr;  // the first bad one
+  if (good->getType()->isVectorTy()) {
+    Value* bits = builder_.CreateBitCast(builder_.CreateNot(good), builder_.getIntNTy(kLaneCount));
+    lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, builder_.getTrue());
+  }
   auto report = [&](uint64_t word, Value* what) {
-    if (what->getType()->isVectorTy()) what = builder_.CreateExtractElement(what, uint64_t{0});
-    Value* at =
-        builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(kFault), word);
+    if (what->getType()->isVectorTy()) what = builder_.CreateExtractElement(what, lane);
+    llvm::Type* i64 = builder_.getInt64Ty();
+    Value* at = builder_.CreateConstInBoundsGEP1_64(i64, function_->getArg(kFault), word);
     builder_.CreateStore(what, at);
   };
   report(1, value), report(2, extent);
-  report(0, builder_.getInt64(static_cast<uint64_t>(let.buffer + 1)));
+  report(0, builder_.getInt64(static_cast<uint64_t>(kernel_.argument_of(let.buffer) + 1)));
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
   if (safe->getType()->isVectorTy()) {
