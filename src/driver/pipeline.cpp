@@ -1,6 +1,8 @@
 // The whole compiler, top to bottom: tensor IR, regions, loop IR, machine code, memory plan.
 #include "driver/pipeline.h"
 
+#include "base/knobs.h"
+#include "driver/dump.h"
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
@@ -10,8 +12,10 @@
 
 namespace tenon::driver {
 
-Compiled compile(const graph::Graph& source, const Options& options) {
+Compiled compile(const graph::Graph& source, const Options& given) {
   Compiled result;
+  Options options = given;
+  if (!options.dump && !knobs().dump.empty()) options.dump = dump_to_folder(knobs().dump);
   const PassRunner run(options, result.times);
 
   graph::Graph g = source;

@@ -55,8 +55,6 @@ TEST(KernelVerify, ChecksWhatALevelAllows) {
 
 TEST(KernelVerify, ChecksBuffers) {
   Kernel k = lowered("  y[0] = x[0]\n");
-  k.buffers[3].storage = Storage::Register;
-  expect_illegal(k, "buffer s: no register storage when lowered");
   k.buffers[3].storage = Storage::Shared;
   expect_illegal(k, "buffer s: no shared storage when lowered");
   k.buffers[3].storage = Storage::Stack;
