@@ -230,22 +230,20 @@ Lowered lower_attention(Region& region) {
     const Dim first = Dim(block) * kKeyBlock;
 
     Block step;
-    {  // s = q k^T
+    {  // s = q k^T; keys past the end start, and stay, at -inf
       const Symbol c = column("c0", kKeyBlock), d = column("d0", width);
-      const ExprRef key =
-          guarded(region.at(k, {b, first + c, kv_head * width + d}), {first + c, keys});
-      const ExprRef dot = reduce(Op::ReduceFma, d, width, {load(query, f, d), key, f32(0)});
+      const Guard inside = {first + c, keys};
+      const ExprRef key = guarded(region.at(k, {b, first + c, kv_head * width + d}), inside);
+      const ExprRef init = select(in_range(inside.index, inside.bound), f32(0), f32(-kInf));
+      const ExprRef dot = reduce(Op::ReduceFma, d, width, {load(query, f, d), key, init});
       step.push_back(loop(LoopKind::Parallel, c, kKeyBlock, {store(s, c, dot)}));
     }
-    // The score with its mask; keys past the end are -inf.
     auto score = [&](const Symbol& c) {
-      ExprRef value = load(s, f, c);
-      if (node.operand_count() > 3) {
-        const Value mask = node.operand(3);
-        const Index index = broadcast_index(mask.shape(), {b, h, i, first + c});
-        value = value + guarded(region.at(mask, index), {first + c, keys});
-      }
-      return select(in_range(first + c, keys), value, f32(-kInf));
+      const ExprRef plain = load(s, f, c);
+      if (node.operand_count() <= 3) return plain;
+      const Value mask = node.operand(3);
+      const Index index = broadcast_index(mask.shape(), {b, h, i, first + c});
+      return plain + guarded(region.at(mask, index), {first + c, keys});
     };
     const Symbol c2 = column("c2", kKeyBlock), c3 = column("c3", kKeyBlock),
                  c4 = column("c4", kKeyBlock);
