@@ -40,6 +40,27 @@ Index delinearize(const Dim& linear, const Shape& shape) {
 
 }  // namespace
 
+Block append(Block a, Block b) {
+  for (Stmt& s : b) a.push_back(std::move(s));
+  return a;
+}
+
+std::vector<Dim> leading(const Shape& shape, int axes) {
+  return {shape.dims().begin(), shape.dims().begin() + axes};
+}
+
+Index with(Index index, const Dim& last) {
+  index.push_back(last);
+  return index;
+}
+
+ExprRef guarded(const ExprRef& root, const Guard& guard) {
+  return transform(root, [&](Expr& copy) -> ExprRef {
+    if (copy.op == Op::Load) copy.guards.push_back(guard);
+    return nullptr;
+  });
+}
+
 Index broadcast_index(const Shape& shape, const Index& index) {
   Index result(static_cast<size_t>(shape.rank()));
   const size_t skip = index.size() - result.size();
@@ -178,10 +199,7 @@ ExprRef Region::concat(const Node& node, const Index& index) {
     Index inside = index;
     inside[axis] = index[axis] - start;
     const Guard guard = {inside[axis], extent};
-    const ExprRef value = transform(at(part, inside), [&](Expr& copy) -> ExprRef {
-      if (copy.op == Op::Load) copy.guards.push_back(guard);
-      return nullptr;
-    });
+    const ExprRef value = guarded(at(part, inside), guard);
     result = result ? select(in_range(guard.index, guard.bound), value, result) : value;
     start = start + extent;
   }

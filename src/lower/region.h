@@ -61,4 +61,18 @@ Index broadcast_index(const Shape& shape, const Index& index);
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x, DType result);
 kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 
+// One lowering per kind of root.
+Lowered lower_contraction(Region& region);
+Lowered lower_attention(Region& region);
+Lowered lower_layer_norm(Region& region, bool stored);  // whether its input lies in memory
+Lowered lower_softmax(Region& region);
+Lowered lower_reduction(Region& region);
+
+// Every load happens only where the guard holds, and is 0 elsewhere.
+kernel::ExprRef guarded(const kernel::ExprRef& root, const kernel::Guard& guard);
+
+kernel::Block append(kernel::Block a, kernel::Block b);
+std::vector<Dim> leading(const Shape& shape, int axes);  // the first extents
+Index with(Index index, const Dim& last);
+
 }  // namespace tenon::lower

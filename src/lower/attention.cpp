@@ -1,0 +1,137 @@
+// Attention as online softmax over blocks of keys: the scores of a block are a local row, and what
+// is carried from block to block is (max, sum, o). Scores never reach memory.
+#include <limits>
+
+#include "lower/region.h"
+
+namespace tenon::lower {
+
+using namespace kernel;
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Keys per step, anchored at key 0: part of the numerics class.
+constexpr int64_t kKeyBlock = 64;
+
+// One query of one head: builds the statements of its row.
+class AttentionRow {
+ public:
+  AttentionRow(Region& region, const Index& at)
+      : region_(region), node_(*region.root().node), b_(at[0]), h_(at[1]), i_(at[2]) {
+    const auto& attributes = node_.attributes();
+    const int64_t heads = attributes.integer("heads"), kv_heads = attributes.integer("kv_heads");
+    kv_head_ = kv_heads == heads ? h_ : floordiv(h_, heads / kv_heads);
+  }
+
+  Block statements() {
+    const ExprRef scale = f32(node_.attributes().number("scale"));
+    Block result = {
+        each("d.query", width_,  // scaled once, and kept close: every block of keys reads it
+             [&](const Dim& d) { return store(query_, d, at_head(0, i_, h_, d) * scale); }),
+        store(max_, 0, f32(-kInf)),
+        store(sum_, 0, f32(0)),
+        each("d.zero", padded_, [&](const Dim& d) { return store(o_, d, f32(0)); }),
+        loop(LoopKind::Serial, block_, ceildiv(keys_, kKeyBlock), block_step()),
+        each("d.out", width_, [&](const Dim& d) {
+          const ExprRef none = pointwise(Op::Equal, {scalar(sum_), f32(0)});
+          const ExprRef y = select(none, f32(0), load(o_, f_, d) / scalar(sum_));
+          return region_.store_result({b_, i_, h_ * width_ + d}, y);
+        })};
+    return append(region_.take_lets(), std::move(result));
+  }
+
+ private:
+  Block block_step() {
+    const Symbol c_max = column("c.max", kKeyBlock), c_sum = column("c.sum", kKeyBlock);
+    const ExprRef block_max = reduce(Op::ReduceMax, c_max, kKeyBlock, {score(c_max)});
+    const ExprRef block_sum = reduce(Op::ReduceAdd, c_sum, kKeyBlock, {load(s_, f_, c_sum)});
+    const ExprRef all_masked = pointwise(Op::Equal, {scalar(next_), f32(-kInf)});
+    return {scores(),
+            store(next_, 0, pointwise(Op::Max, {scalar(max_), block_max})),
+            store(base_, 0, select(all_masked, f32(0), scalar(next_))),
+            store(decay_, 0, pointwise(Op::Exp, {scalar(max_) - scalar(base_)})),
+            store(max_, 0, scalar(next_)),
+            each("c.exp", kKeyBlock,
+                 [&](const Dim& c) {
+                   return store(s_, c, pointwise(Op::Exp, {score(c) - scalar(base_)}));
+                 }),
+            store(sum_, 0, fma(scalar(sum_), scalar(decay_), block_sum)),
+            weighted_values()};
+  }
+
+  // s = q k^T; keys past the end start, and stay, at -inf.
+  Stmt scores() {
+    return each("c.key", kKeyBlock, [&](const Dim& c) {
+      const Symbol d = column("d.key", width_);
+      const Guard inside = {first_ + c, keys_};
+      const ExprRef init = select(in_range(inside.index, inside.bound), f32(0), f32(-kInf));
+      const ExprRef key = guarded(at_head(1, first_ + c, kv_head_, d), inside);
+      return store(s_, c, reduce(Op::ReduceFma, d, width_, {load(query_, f_, d), key, init}));
+    });
+  }
+
+  ExprRef score(const Dim& c) {
+    const ExprRef plain = load(s_, f_, c);
+    if (node_.operand_count() <= 3) return plain;
+    const Value mask = node_.operand(3);
+    const Index index = broadcast_index(mask.shape(), {b_, h_, i_, first_ + c});
+    return plain + guarded(region_.at(mask, index), {first_ + c, keys_});
+  }
+
+  // o = o * decay + p v
+  Stmt weighted_values() {
+    const Dim present = min(keys_ - first_, kKeyBlock);
+    const Symbol c = column("c.value", present);
+    return each("d.value", padded_, [&](const Dim& d) {
+      ExprRef value = at_head(2, first_ + c, kv_head_, d);
+      if (padded_ != width_) value = guarded(value, {d, width_});
+      const ExprRef start = load(o_, f_, d) * scalar(decay_);
+      return store(o_, d, reduce(Op::ReduceFma, c, present, {load(s_, f_, c), value, start}));
+    });
+  }
+
+  // Column d of a head, in row `row` of an operand.
+  ExprRef at_head(int operand, const Dim& row, const Dim& head, const Dim& d) {
+    return region_.at(node_.operand(operand), {b_, row, head * width_ + d});
+  }
+  Symbol column(const char* name, const Dim& extent) { return region_.range(name, extent); }
+  Stmt each(const char* name, const Dim& extent, const std::function<Stmt(const Dim&)>& make) {
+    const Symbol symbol = column(name, extent);
+    return loop(LoopKind::Parallel, symbol, extent, {make(symbol)});
+  }
+  ExprRef scalar(int buffer) const { return load(buffer, f_, 0); }
+
+  Region& region_;
+  const Node& node_;
+  Dim b_, h_, i_, kv_head_;
+  const DType f_ = DType::F32;
+  const int64_t width_ = node_.attributes().integer("head_dim");
+  const int64_t padded_ = (width_ + kLaneCount - 1) / kLaneCount * kLaneCount;  // fills vectors
+  const Dim keys_ = node_.operand(1).shape()[1];
+  const Symbol block_ = region_.range("kb", ceildiv(keys_, kKeyBlock));
+  const Dim first_ = Dim(block_) * kKeyBlock;
+  const int max_ = region_.local("max", f_, 1), sum_ = region_.local("sum", f_, 1),
+            next_ = region_.local("next", f_, 1), base_ = region_.local("base", f_, 1),
+            decay_ = region_.local("decay", f_, 1);
+  const int s_ = region_.local("s", f_, kKeyBlock), o_ = region_.local("o", f_, padded_),
+            query_ = region_.local("query", f_, width_);
+};
+
+}  // namespace
+
+Lowered lower_attention(Region& region) {
+  const Value root = region.root();
+  const auto& attributes = root.node->attributes();
+  const int64_t heads = attributes.integer("heads"), width = attributes.integer("head_dim");
+  const Dim batch = root.shape()[0], queries = root.shape()[1];
+  Block body = region.loops({batch, heads, queries},
+                            [&](const Index& at) { return AttentionRow(region, at).statements(); });
+  region.kernel().flops = batch * queries * root.node->operand(1).shape()[1] * (4 * heads * width);
+  return region.finish("attention", std::move(body));
+}
+
+}  // namespace tenon::lower

@@ -1,0 +1,131 @@
+// Kernels that reduce rows: layer norm, softmax, sums, means, maxima. Each reduction has a range of
+// its own; a row that is not in memory is computed once into a local.
+#include "lower/region.h"
+
+namespace tenon::lower {
+
+using namespace kernel;
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+// The row of an operand: loaded where it is stored, else computed once into a local.
+struct Row {
+  Block fill;
+  std::function<ExprRef(const Dim&)> at;
+};
+Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index,
+              const Dim& extent, bool stored) {
+  if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }};
+  const int row = region.local("row", x.dtype(), extent);
+  const Symbol j = region.range("jr", extent);
+  const ExprRef value = region.at(x, index(j));
+  Block fill =
+      append(region.take_lets(), {loop(LoopKind::Parallel, j, extent, {store(row, j, value)})});
+  return {std::move(fill), [row, x](const Dim& at) { return load(row, x.dtype(), at); }};
+}
+
+}  // namespace
+
+Lowered lower_layer_norm(Region& region, bool stored) {
+  const Value root = region.root();
+  const Node& node = *root.node;
+  const int rank = root.shape().rank();
+  const Dim n = root.shape()[rank - 1];
+  const double epsilon = node.attributes().number("epsilon");
+  Block body = region.loops(leading(root.shape(), rank - 1), [&](const Index& rows) -> Block {
+    Row x =
+        stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
+    const DType dtype = root.dtype();
+    const int mean = region.local("mean", dtype, 1), scale = region.local("rstd", dtype, 1);
+    auto scalar = [&](int buffer) { return load(buffer, dtype, 0); };
+    const ExprRef count = index_value(dtype, n);
+    const Symbol j1 = region.range("j1", n), j2 = region.range("j2", n), j3 = region.range("j3", n);
+    const ExprRef centred = x.at(j2) - scalar(mean);
+    Block block = std::move(x.fill);
+    block.push_back(store(mean, 0, reduce(Op::ReduceAdd, j1, n, {x.at(j1)}) / count));
+    const ExprRef variance = reduce(Op::ReduceAdd, j2, n, {centred * centred}) / count;
+    block.push_back(store(
+        scale, 0, constant(dtype, 1) / pointwise(Op::Sqrt, {variance + constant(dtype, epsilon)})));
+    const ExprRef normal = (x.at(j3) - scalar(mean)) * scalar(scale);
+    const ExprRef y =
+        fma(normal, region.at(node.operand(1), {j3}), region.at(node.operand(2), {j3}));
+    block.push_back(loop(LoopKind::Parallel, j3, n, {region.store_result(with(rows, j3), y)}));
+    return append(region.take_lets(), std::move(block));
+  });
+  return region.finish("layer_norm", std::move(body));
+}
+
+Lowered lower_softmax(Region& region) {
+  const Value root = region.root();
+  const Value x = root.node->operand(0);
+  const auto axis = static_cast<int>(root.node->attributes().integer("axis"));
+  const Dim n = root.shape()[axis];
+  std::vector<Dim> others = root.shape().dims();
+  others.erase(others.begin() + axis);
+  Block body = region.loops(others, [&](const Index& rows) -> Block {
+    auto index = [&, rows](const Dim& j) {
+      Index full = rows;
+      full.insert(full.begin() + axis, j);
+      return full;
+    };
+    const DType dtype = root.dtype();
+    const int row = region.local("row", dtype, n), most = region.local("max", dtype, 1),
+              sum = region.local("sum", dtype, 1);
+    const Symbol j0 = region.range("j0", n), j1 = region.range("j1", n), j2 = region.range("j2", n),
+                 j3 = region.range("j3", n), j4 = region.range("j4", n);
+    const ExprRef value = region.at(x, index(j0));
+    Block block =
+        append(region.take_lets(), {loop(LoopKind::Parallel, j0, n, {store(row, j0, value)})});
+    block.push_back(store(most, 0, reduce(Op::ReduceMax, j1, n, {load(row, dtype, j1)})));
+    const ExprRef e = pointwise(Op::Exp, {load(row, dtype, j2) - load(most, dtype, 0)});
+    block.push_back(loop(LoopKind::Parallel, j2, n, {store(row, j2, e)}));
+    block.push_back(store(sum, 0, reduce(Op::ReduceAdd, j3, n, {load(row, dtype, j3)})));
+    const ExprRef y = load(row, dtype, j4) / load(sum, dtype, 0);
+    block.push_back(loop(LoopKind::Parallel, j4, n, {region.store_result(index(j4), y)}));
+    return block;
+  });
+  return region.finish("softmax", std::move(body));
+}
+
+// Reduced axes are one range, decoded into its axes.
+Lowered lower_reduction(Region& region) {
+  const Value root = region.root();
+  const Node& node = *root.node;
+  const Value x = node.operand(0);
+  Dim count = 1;
+  for (const int64_t axis : node.attributes().integers("axes"))
+    count = count * x.shape()[static_cast<int>(axis)];
+  Block body = region.loops(root.shape().dims(), [&](const Index& kept) -> Block {
+    const Symbol r = region.range("r", count);
+    Index index = kept;
+    Dim rest = r;
+    const auto& axes = node.attributes().integers("axes");
+    for (size_t i = axes.size(); i-- > 0;) {
+      const Dim& extent = x.shape()[static_cast<int>(axes[i])];
+      index[static_cast<size_t>(axes[i])] = i == 0 ? rest : mod(rest, extent);
+      rest = floordiv(rest, extent);
+    }
+    ExprRef value = region.at(x, index);
+    const DType dtype = root.dtype();
+    switch (node.op()) {
+      case graph::Op::ReduceSum:
+        value = reduce(Op::ReduceAdd, r, count, {value});
+        break;
+      case graph::Op::ReduceMean:
+        value = reduce(Op::ReduceAdd, r, count, {value}) / index_value(dtype, count);
+        break;
+      case graph::Op::ReduceMax:
+        value = reduce(Op::ReduceMax, r, count, {value});
+        break;
+      default:
+        value =
+            pointwise(Op::Neg, {reduce(Op::ReduceMax, r, count, {pointwise(Op::Neg, {value})})});
+    }
+    return append(region.take_lets(), {region.store_result(kept, value)});
+  });
+  return region.finish(std::string(graph::info(node.op()).text), std::move(body));
+}
+
+}  // namespace tenon::lower
