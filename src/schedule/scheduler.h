@@ -31,10 +31,10 @@ struct Contraction {
   Dim depth;
 };
 
-inline constexpr int64_t kGuessedExtent =
-    512;  // of a symbol, where only the size of work items depends on it
-inline constexpr int64_t kTilesPerItem =
-    8;  // row tiles that a work item of several statements takes
+// Of a symbol, where only the size of work items depends on it.
+inline constexpr int64_t kGuessedExtent = 512;
+// Row tiles that a work item of several statements takes.
+inline constexpr int64_t kTilesPerItem = 32;
 
 inline int64_t guess(const Dim& extent) {
   return extent.is_const() ? extent.const_value() : kGuessedExtent;
