@@ -79,6 +79,7 @@ void ProgramBuilder::declare_leaves() {
     program_.params.push_back(std::move(slot));
   }
   program_.constraints = graph_.constraints();
+  for (const Symbol& symbol : program_.symbols) symbol_names_.insert(symbol.name());
 }
 
 void ProgramBuilder::declare_outputs() {
@@ -118,7 +119,7 @@ int ProgramBuilder::lower() {
 
 void ProgramBuilder::lower_root(Value root) {
   const lower::Layout layout = [this](Value value) { return strides_of(value); };
-  const lower::Lowered lowered = lower::lower(root, regions_, layout);
+  const lower::Lowered lowered = lower::lower(root, regions_, layout, symbol_names_);
   const schedule::Scheduled scheduled = schedule::schedule(lowered.kernel, target_);
 #ifdef TENON_VERIFY
   kernel::verify(lowered.kernel);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,6 +46,7 @@ class ProgramBuilder {
   CpuInfo cpu_;
   schedule::Target target_;
   program::Program program_;
+  std::set<std::string> symbol_names_;  // of the model
   std::unordered_map<graph::Value, program::BufferRef> buffers_;
   std::unordered_map<graph::Value, std::vector<Dim>> strides_;  // of inputs and outputs
   std::unordered_map<std::string, int> kernel_numbers_;         // by canonical text

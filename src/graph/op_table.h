@@ -21,12 +21,14 @@ struct OpRow {
 template <typename Function, size_t N>
 consteval std::array<Function, kOpCount> op_table(const OpRow<Function> (&rows)[N]) {
   std::array<Function, kOpCount> table{};
+  std::array<bool, kOpCount> seen{};  // not `table[op] != nullptr`: no constant with sanitizers
   for (const OpRow<Function>& row : rows) {
-    if (table[static_cast<size_t>(row.op)] != nullptr) throw "an op has two rows in this table";
+    if (seen[static_cast<size_t>(row.op)]) throw "an op has two rows in this table";
+    seen[static_cast<size_t>(row.op)] = true;
     table[static_cast<size_t>(row.op)] = row.function;
   }
-  for (const Function function : table) {
-    if (function == nullptr) throw "an op has no row in this table";
+  for (const bool has_row : seen) {
+    if (!has_row) throw "an op has no row in this table";
   }
   return table;
 }

@@ -1,6 +1,8 @@
 // Nested parallel loops that every access addresses as one range become one loop. Rows of a dense
 // [batch, seq, n] are then `i` over batch*seq, which is what lets one schedule serve any batch and
 // length.
+#include <algorithm>
+
 #include "kernel/kernel.h"
 
 namespace tenon::kernel {
@@ -39,17 +41,20 @@ bool collapsible(const Block& body, const Symbol& outer, const Symbol& inner, co
 }
 
 // Collapses the innermost pair first, so that a chain of several becomes one.
-Stmt collapse(const Stmt& stmt) {
+Stmt collapse(const Stmt& stmt, const std::vector<Symbol>& dims) {
   const auto* outer = stmt.as<Loop>();
   if (!outer || outer->kind != LoopKind::Parallel || outer->body->size() != 1) return stmt;
-  const Stmt nested = collapse((*outer->body)[0]);
+  const Stmt nested = collapse((*outer->body)[0], dims);
   const auto* inner = nested.as<Loop>();
-  if (!inner || inner->kind != LoopKind::Parallel ||
+  if (!inner || inner->kind != LoopKind::Parallel || inner->extent.is_const(0) ||
       !collapsible(*inner->body, outer->symbol, inner->symbol, inner->extent)) {
     return loop(outer->kind, outer->symbol, outer->extent, {nested});
   }
   const Dim extent = outer->extent * inner->extent;
-  const Symbol merged = Symbol::range(outer->symbol.name() + inner->symbol.name(), extent);
+  std::string name = outer->symbol.name() + inner->symbol.name();
+  auto taken = [&](const Symbol& dim) { return dim.name() == name; };
+  while (std::any_of(dims.begin(), dims.end(), taken)) name += '_';
+  const Symbol merged = Symbol::range(name, extent);
   const Dim quotient = floordiv(merged, inner->extent);
   const Dim remainder = mod(merged, inner->extent);
   const SymbolMap map = [&](const Symbol& symbol) -> std::optional<Dim> {
@@ -66,7 +71,7 @@ Stmt collapse(const Stmt& stmt) {
 
 Kernel collapse_loops(const Kernel& kernel) {
   Kernel result = kernel;
-  for (Stmt& stmt : result.body) stmt = collapse(stmt);
+  for (Stmt& stmt : result.body) stmt = collapse(stmt, kernel.dims);
   return result;
 }
 

@@ -40,7 +40,9 @@ void check_supported(const graph::Graph& graph) {
   std::map<std::string, std::set<std::string>> found;
   for (const Node* node : graph.topological()) {
     const std::string what = problem(*node);
-    if (!what.empty()) found[what].insert(std::string(graph.origin(node)));
+    if (what.empty()) continue;
+    const std::string_view origin = graph.origin(node);
+    found[what].insert(std::string(origin.empty() ? node->name() : origin));
   }
   if (found.empty()) return;
   std::string list;

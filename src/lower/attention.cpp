@@ -114,11 +114,11 @@ class AttentionRow {
   const Dim keys_ = node_.operand(1).shape()[1];
   const Symbol block_ = region_.range("kb", ceildiv(keys_, kKeyBlock));
   const Dim first_ = Dim(block_) * kKeyBlock;
-  const int max_ = region_.local("max", f_, 1), sum_ = region_.local("sum", f_, 1),
-            next_ = region_.local("next", f_, 1), base_ = region_.local("base", f_, 1),
-            decay_ = region_.local("decay", f_, 1);
-  const int s_ = region_.local("s", f_, kKeyBlock), o_ = region_.local("o", f_, padded_),
-            query_ = region_.local("query", f_, width_);
+  const int max_ = region_.local_scalar("max", f_), sum_ = region_.local_scalar("sum", f_),
+            next_ = region_.local_scalar("next", f_), base_ = region_.local_scalar("base", f_),
+            decay_ = region_.local_scalar("decay", f_);
+  const int s_ = region_.local_row("s", f_, kKeyBlock), o_ = region_.local_row("o", f_, padded_),
+            query_ = region_.local_row("query", f_, width_);
 };
 
 }  // namespace

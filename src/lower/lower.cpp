@@ -23,8 +23,9 @@ Lowered lower_elementwise(Region& region) {
 
 }  // namespace
 
-Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout) {
-  Region region(root, regions, layout);
+Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
+              const TakenNames& taken) {
+  Region region(root, regions, layout, taken);
   switch (root.op()) {
     case graph::Op::Linear:
     case graph::Op::MatMul:

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "fuse/fuse.h"
@@ -21,8 +23,12 @@ struct Lowered {
       arguments;  // what source_index of a kernel's argument buffers means; the result is last
 };
 
+// Names of the model's symbols: a loop never has one of them.
+using TakenNames = std::set<std::string>;
+
 // The kernel that computes and stores `root`. A root that is a leaf is copied (an output that is an
 // input).
-Lowered lower(graph::Value root, const fuse::Regions& regions, const Layout& layout);
+Lowered lower(graph::Value root, const fuse::Regions& regions, const Layout& layout,
+              const TakenNames& taken = {});
 
 }  // namespace tenon::lower

@@ -75,8 +75,9 @@ Index broadcast_index(const Shape& shape, const Index& index) {
   return result;
 }
 
-Region::Region(Value root, const fuse::Regions& regions, const Layout& layout)
-    : root_(root), regions_(regions), layout_(layout) {}
+Region::Region(Value root, const fuse::Regions& regions, const Layout& layout,
+               const TakenNames& taken)
+    : root_(root), regions_(regions), layout_(layout), taken_(taken) {}
 
 int Region::argument(Value value) {
   const auto [it, fresh] = buffers_.try_emplace({value.node, value.result}, 0);
@@ -107,13 +108,20 @@ Stmt Region::store_result(const Index& index, ExprRef value) {
   return store(buffer, dot(index, layout_(root_)), cast(std::move(value), root_.dtype()));
 }
 
-int Region::local(const std::string& name, DType dtype, const Dim& elements) {
-  const Storage storage = elements.is_const(1) ? Storage::Register
-                          : elements.is_const() && elements.const_value() <= kStackElements
-                              ? Storage::Stack
-                              : Storage::Scratch;
+int Region::local_scalar(const std::string& name, DType dtype) {
+  return kernel_.add_buffer({.name = name, .dtype = dtype, .storage = Storage::Register});
+}
+
+int Region::local_row(const std::string& name, DType dtype, const Dim& elements) {
+  const bool small = elements.is_const() && elements.const_value() <= kStackElements;
+  const Storage storage = small ? Storage::Stack : Storage::Scratch;
   return kernel_.add_buffer(
       {.name = name, .dtype = dtype, .elements = elements, .storage = storage});
+}
+
+Symbol Region::range(std::string name, const Dim& extent) const {
+  while (taken_.contains(name)) name += '_';
+  return Symbol::range(std::move(name), extent);
 }
 
 Block Region::loops(const std::vector<Dim>& extents,

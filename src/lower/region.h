@@ -16,15 +16,17 @@ using Index = std::vector<Dim>;
 
 class Region {
  public:
-  Region(graph::Value root, const fuse::Regions& regions, const Layout& layout);
+  Region(graph::Value root, const fuse::Regions& regions, const Layout& layout,
+         const TakenNames& taken);
 
   kernel::ExprRef at(graph::Value value, const Index& index);
   kernel::ExprRef load_stored(graph::Value value, const Index& index);
   kernel::Stmt store_result(const Index& index, kernel::ExprRef value);
 
-  // A local of the kernel: a scalar or a row.
-  int local(const std::string& name, DType dtype, const Dim& elements);
-  Symbol range(const std::string& name, const Dim& extent) { return Symbol::range(name, extent); }
+  // Locals of the kernel.
+  int local_scalar(const std::string& name, DType dtype);
+  int local_row(const std::string& name, DType dtype, const Dim& elements);
+  Symbol range(std::string name, const Dim& extent) const;
   // Loops over every axis of `shape` around what `body` makes for the index.
   kernel::Block loops(const std::vector<Dim>& extents,
                       const std::function<kernel::Block(const Index&)>& body);
@@ -46,6 +48,7 @@ class Region {
   graph::Value root_;
   const fuse::Regions& regions_;
   const Layout& layout_;
+  const TakenNames& taken_;
   kernel::Kernel kernel_;
   std::vector<graph::Value> arguments_;
   std::map<std::pair<const graph::Node*, int>, int> buffers_;

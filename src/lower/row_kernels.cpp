@@ -1,5 +1,7 @@
 // Kernels that reduce rows: layer norm, softmax, sums, means, maxima. Each reduction has a range of
 // its own; a row that is not in memory is computed once into a local.
+#include <cmath>
+
 #include "lower/region.h"
 
 namespace tenon::lower {
@@ -18,7 +20,7 @@ struct Row {
 Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index,
               const Dim& extent, bool stored) {
   if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }};
-  const int row = region.local("row", x.dtype(), extent);
+  const int row = region.local_row("row", x.dtype(), extent);
   const Symbol j = region.range("jr", extent);
   const ExprRef value = region.at(x, index(j));
   Block fill =
@@ -38,7 +40,7 @@ Lowered lower_layer_norm(Region& region, bool stored) {
     Row x =
         stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
     const DType dtype = root.dtype();
-    const int mean = region.local("mean", dtype, 1), scale = region.local("rstd", dtype, 1);
+    const int mean = region.local_scalar("mean", dtype), scale = region.local_scalar("rstd", dtype);
     auto scalar = [&](int buffer) { return load(buffer, dtype, 0); };
     const ExprRef count = index_value(dtype, n);
     const Symbol j1 = region.range("j1", n), j2 = region.range("j2", n), j3 = region.range("j3", n);
@@ -71,8 +73,8 @@ Lowered lower_softmax(Region& region) {
       return full;
     };
     const DType dtype = root.dtype();
-    const int row = region.local("row", dtype, n), most = region.local("max", dtype, 1),
-              sum = region.local("sum", dtype, 1);
+    const int row = region.local_row("row", dtype, n), most = region.local_scalar("max", dtype),
+              sum = region.local_scalar("sum", dtype);
     const Symbol j0 = region.range("j0", n), j1 = region.range("j1", n), j2 = region.range("j2", n),
                  j3 = region.range("j3", n), j4 = region.range("j4", n);
     const ExprRef value = region.at(x, index(j0));
@@ -87,6 +89,17 @@ Lowered lower_softmax(Region& region) {
     return block;
   });
   return region.finish("softmax", std::move(body));
+}
+
+// The largest or smallest element; NaN if one is NaN, as NumPy has it.
+static ExprRef extreme(const ExprRef& x, const Symbol& range, const Dim& extent, bool smallest) {
+  auto flip = [&](const ExprRef& e) { return smallest ? pointwise(Op::Neg, {e}) : e; };
+  const ExprRef result = flip(reduce(Op::ReduceMax, range, extent, {flip(x)}));
+  if (!is_float(x->dtype)) return result;
+  const ExprRef zero = constant(x->dtype, 0), one = constant(x->dtype, 1);
+  const ExprRef is_nan = select(pointwise(Op::Equal, {x, x}), zero, one);
+  const ExprRef nans = reduce(Op::ReduceAdd, range, extent, {is_nan});
+  return select(pointwise(Op::Less, {zero, nans}), constant(x->dtype, std::nan("")), result);
 }
 
 // Reduced axes are one range, decoded into its axes.
@@ -109,19 +122,12 @@ Lowered lower_reduction(Region& region) {
     }
     ExprRef value = region.at(x, index);
     const DType dtype = root.dtype();
-    switch (node.op()) {
-      case graph::Op::ReduceSum:
-        value = reduce(Op::ReduceAdd, r, count, {value});
-        break;
-      case graph::Op::ReduceMean:
-        value = reduce(Op::ReduceAdd, r, count, {value}) / index_value(dtype, count);
-        break;
-      case graph::Op::ReduceMax:
-        value = reduce(Op::ReduceMax, r, count, {value});
-        break;
-      default:
-        value =
-            pointwise(Op::Neg, {reduce(Op::ReduceMax, r, count, {pointwise(Op::Neg, {value})})});
+    const bool smallest = node.op() == graph::Op::ReduceMin;
+    if (node.op() == graph::Op::ReduceMax || smallest) {
+      value = extreme(value, r, count, smallest);
+    } else {
+      value = reduce(Op::ReduceAdd, r, count, {value});
+      if (node.op() == graph::Op::ReduceMean) value = value / index_value(dtype, count);
     }
     return append(region.take_lets(), {region.store_result(kept, value)});
   });

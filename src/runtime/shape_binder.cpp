@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon::runtime {
 namespace {
 
@@ -101,7 +103,9 @@ Status ShapeBinder::check_view(const char* role, const Slot& slot, const IoView&
     return user_error("{} \"{}\" has shape {} of rank {}, expected {}", role, slot.io->name,
                       text(view.shape), view.shape.size(), type.to_string());
   }
-  if (!view.data) return user_error("{} \"{}\" has no data (null pointer)", role, slot.io->name);
+  const bool empty = std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end();
+  if (!view.data && !empty)
+    return user_error("{} \"{}\" has no data (null pointer)", role, slot.io->name);
   if (!view.capacity.empty() && view.capacity.size() != view.shape.size()) {
     return user_error("{} \"{}\" has shape {} but capacity {}", role, slot.io->name,
                       text(view.shape), text(view.capacity));

@@ -26,7 +26,7 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& fo
   const int64_t width = target_.tile_cols;
   const Contraction c = packed(found, nest.loops);
   const Dim panels = ceildiv(c.columns, width);
-  const int64_t row_bytes = guess(c.depth) * size_of(c.reduce->dtype);
+  const int64_t row_bytes = std::max<int64_t>(guess(c.depth), 1) * size_of(c.reduce->dtype);
   const int64_t row_block =
       round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), target_.row_steps[0]);
   const Dim per_group = panels.is_const()

@@ -45,6 +45,7 @@ Block Scheduler::threaded(const RowNest& nest, int64_t row_block, const Dim& gro
   Dim items = groups;
   for (const Axis& axis : axes) items = items * axis.extent;
   const Symbol item = fresh("t", items);
+  if (items.is_const(0)) return {loop(LoopKind::Thread, item, 0, {})};
 
   const Dim group = mod(item, groups);
   Dim rest = floordiv(item, groups);

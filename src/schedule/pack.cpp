@@ -121,6 +121,7 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
     body = {loop(LoopKind::Parallel, loops[i].symbol, loops[i].extent, body)};
   }
   pack.body = std::move(body);
+  pack.dims = source_.dims;
   pack.bytes = panels.elements * (2 * size_of(dtype));
   packs_.push_back(std::move(pack));
   return reading(c, panels, here);

@@ -4,6 +4,8 @@
 // statements, in tiles of several rows.
 #include "schedule/schedule.h"
 
+#include <algorithm>
+
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -51,7 +53,19 @@ Scheduler::Scheduler(const Kernel& source, const Target& target)
 }
 
 Symbol Scheduler::fresh(const std::string& stem, const Dim& extent) {
-  return Symbol::range(stem + "." + std::to_string(names_++), extent);
+  std::string name;
+  auto taken = [&](const Symbol& dim) { return dim.name() == name; };
+  do name = stem + "." + std::to_string(names_++);
+  while (std::any_of(source_.dims.begin(), source_.dims.end(), taken));
+  return Symbol::range(name, extent);
+}
+
+bool Scheduler::right_operand_uses(const Block& body, const Symbol& symbol) const {
+  bool result = false;
+  for_each(body, [&](const Stmt& s) {
+    if (const auto c = find_contraction(s)) result |= uses(c->reduce->args[1], symbol);
+  });
+  return result;
 }
 
 Scheduled Scheduler::run() {
@@ -61,9 +75,12 @@ Scheduled Scheduler::run() {
   for_each(nest.body, [&](const Stmt& s) {
     any_contraction = any_contraction || find_contraction(s).has_value();
   });
-  if (nest.loops.empty() && !(nest.single_column_loop && !any_contraction)) {
-    const Symbol once = fresh("once", 1);
-    nest.loops.push_back({once, 1, LoopKind::Parallel, nullptr, {}, {}});
+  // Rows of a tile share the right operand: where it belongs to the row (batches of one row each),
+  // the tile's row is a loop of one.
+  const bool own_operand = any_contraction && !nest.loops.empty() &&
+                           right_operand_uses(nest.body, nest.loops.back().symbol);
+  if (own_operand || (nest.loops.empty() && !(nest.single_column_loop && !any_contraction))) {
+    nest.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
   }
   if (only) {
     kernel_.body = schedule_contraction(nest, *only);
@@ -76,7 +93,8 @@ Scheduled Scheduler::run() {
   } else {
     kernel_.body = schedule_rows(nest);
   }
-  prune_buffers(kernel_);
+  if (!kernel_.grid().is_const(0))
+    prune_buffers(kernel_);  // an empty kernel still names its result
   kernel_.dims = free_symbols(kernel_);
   Scheduled result{std::move(kernel_), {}};
   for (const Kernel& pack : packs_) {

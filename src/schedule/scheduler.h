@@ -62,6 +62,7 @@ class Scheduler {
   kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block row_statements(const kernel::Block& body);
+  bool right_operand_uses(const kernel::Block& body, const Symbol& symbol) const;
 
   struct RowTile;
   kernel::Block with_local_rows(const kernel::Block& body, int64_t rows);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "api/npy.h"
 #include "base/error.h"
@@ -59,6 +60,13 @@ void run(const RunOptions& options) {
   if (options.output.empty()) {
     for (const OwnedTensor& output : outputs) print_summary(output);
     return;
+  }
+  std::map<std::string, std::string> writers;  // file -> output
+  for (const OwnedTensor& output : outputs) {
+    const auto [it, fresh] = writers.emplace(file_name(output.name), output.name);
+    if (!fresh)
+      throw user_error("outputs \"{}\" and \"{}\" would both be written to {}", it->second,
+                       output.name, it->first);
   }
   std::error_code problem;
   std::filesystem::create_directories(options.output, problem);

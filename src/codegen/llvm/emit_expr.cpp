@@ -299,6 +299,22 @@ Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
   return builder_.CreateIntCast(x, type, from_signed);
 }
 
+// Truncates. By zero it is 0 and the smallest integer by -1 is itself: the CPU's division would end
+// the process, be it only in a masked lane.
+Emitter::Value* Emitter::emit_integer_quotient(Value* a, Value* b, bool is_signed) {
+  llvm::Type* type = a->getType();
+  llvm::Constant* zero = llvm::Constant::getNullValue(type);
+  llvm::Constant* one = llvm::ConstantInt::get(type, 1);
+  Value* by_zero = builder_.CreateICmpEQ(b, zero);
+  Value* safe = builder_.CreateSelect(by_zero, one, b);
+  if (!is_signed) return builder_.CreateSelect(by_zero, zero, builder_.CreateUDiv(a, safe));
+  Value* by_minus_one = builder_.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(type));
+  safe = builder_.CreateSelect(by_minus_one, one, safe);
+  Value* quotient = builder_.CreateSDiv(a, safe);
+  quotient = builder_.CreateSelect(by_minus_one, builder_.CreateNeg(a), quotient);
+  return builder_.CreateSelect(by_zero, zero, quotient);
+}
+
 Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
   std::vector<Value*> x;
   bool vector = false;
@@ -370,7 +386,7 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
       return real ? builder_.CreateFMul(x[0], x[1]) : builder_.CreateMul(x[0], x[1]);
     case Op::Div:
       if (real) return builder_.CreateFDiv(x[0], x[1]);
-      return is_signed ? builder_.CreateSDiv(x[0], x[1]) : builder_.CreateUDiv(x[0], x[1]);
+      return emit_integer_quotient(x[0], x[1], is_signed);
     case Op::Min:
       return builder_.CreateSelect(emit_greater(x[1], x[0], dtype), x[0], x[1]);
     case Op::Max:
