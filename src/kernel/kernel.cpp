@@ -158,6 +158,7 @@ std::vector<Symbol> free_symbols(const Kernel& kernel) {
     }
   });
   for (const Buffer& buffer : kernel.buffers) use(buffer.elements);
+  use(kernel.flops), use(kernel.bytes);
   std::vector<Symbol> result;
   std::set_difference(used.begin(), used.end(), bound.begin(), bound.end(),
                       std::back_inserter(result));

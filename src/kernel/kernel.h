@@ -154,7 +154,8 @@ Block transform_exprs(const Block& block, const std::function<ExprRef(const Expr
 // Calls `visit` on each statement, outer before inner.
 void for_each(const Block& block, const std::function<void(const Stmt&)>& visit);
 
-// The free symbols of the body: used but not bound by a loop, a reduction or a let. Sorted by name.
+// The free symbols: used by the body, sizes or costs, but not bound by a loop, a reduction or a
+// let. Sorted by name.
 std::vector<Symbol> free_symbols(const Kernel& kernel);
 
 // Adjacent nested parallel loops become one where every access addresses them as one. `b, s` over

@@ -91,7 +91,8 @@ void verify_access(const Scope& scope, int index, const Dim& offset,
   scope.check(buffer.storage != Storage::Register || scope.is_constant(offset),
               "register buffer {} is indexed by {}, which is not constant", buffer.name,
               offset.to_string());
-  if (!guards.empty()) return;  // what they exclude is not reached
+  // What guards exclude is not reached, and loops over nothing never run.
+  if (!guards.empty() || buffer.elements.is_const(0)) return;
   scope.check(prove_lt(at_end(scope, buffer.storage, offset, End::Lowest), 0) != Proof::Yes,
               "buffer {} is accessed at {}, which can be negative", buffer.name,
               offset.to_string());

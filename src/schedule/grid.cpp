@@ -51,8 +51,10 @@ Block Scheduler::threaded(const RowNest& nest, int64_t row_block, const Dim& gro
   Dim rest = floordiv(item, groups);
   std::map<std::string, Dim> position;
   for (size_t i = axes.size(); i-- > 0;) {
-    position.emplace(axes[i].symbol.name(), i == 0 ? rest : mod(rest, axes[i].extent));
-    rest = floordiv(rest, axes[i].extent);
+    const Axis& axis = axes[i];
+    const bool one = axis.extent.is_const(1);
+    position.emplace(axis.symbol.name(), one ? Dim(0) : i == 0 ? rest : mod(rest, axis.extent));
+    rest = floordiv(rest, axis.extent);
   }
   const Dim first = position.at(rows.symbol.name()) * row_block;
   position.erase(rows.symbol.name());
