@@ -35,9 +35,9 @@ int64_t integer_identity(Op op, DType dtype) {
   if (op == Op::ReduceSum) return 0;
   const int width = info(dtype).bits;
   const bool is_signed = info(dtype).kind == DTypeKind::Signed;
-  if (op == Op::ReduceMax) return is_signed ? -1 - ((int64_t{1} << (width - 2)) * 2 - 1) : 0;
-  return is_signed ? (int64_t{1} << (width - 2)) * 2 - 1 + 0
-                   : static_cast<int64_t>(~uint64_t{0} >> (64 - width));
+  const int64_t largest = std::numeric_limits<int64_t>::max() >> (64 - width);  // of signed ones
+  if (op == Op::ReduceMax) return is_signed ? -largest - 1 : 0;
+  return is_signed ? largest : static_cast<int64_t>(~uint64_t{0} >> (64 - width));
 }
 
 template <typename T, typename Combine>
