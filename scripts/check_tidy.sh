@@ -23,6 +23,10 @@ else
   files=$(changed | sort -u)
 fi
 # Files that the release build does not compile (fuzz targets) have no command to check them with.
-printf '%s\n' "$files" | while read -r file; do
-  [ -f "$file" ] && grep -qF "$PWD/$file" $commands/compile_commands.json && printf '%s\0' "$file"
-done | xargs -0 -r -n 2 -P "$(nproc)" clang-tidy-19 --quiet --warnings-as-errors='*' -p $commands
+compiled() {
+  while read -r file; do
+    if [ -f "$file" ] && grep -qF "$PWD/$file" $commands/compile_commands.json; then printf '%s\0' "$file"; fi
+  done
+}
+printf '%s\n' "$files" | compiled |
+  xargs -0 -r -n 2 -P "$(nproc)" clang-tidy-19 --quiet --warnings-as-errors='*' -p $commands
