@@ -127,6 +127,36 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
   return reading(c, panels, here);
 }
 
+// In the worker's scratch memory, by statements that every work item begins with: what one item
+// packs and reads stays in its cache. `around` are the loops between those statements and the
+// contraction.
+Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& around) {
+  const Panels panels = panels_of(c, around);
+  const int here = kernel_.add_buffer({.name = "panels" + std::to_string(names_++),
+                                       .dtype = panels.value->dtype,
+                                       .elements = panels.elements,
+                                       .storage = Storage::Scratch});
+  std::vector<Loop> loops = in_source_order(panels);
+  RowNest nest;
+  nest.single_column_loop = true;
+  nest.body = {loop(LoopKind::Parallel, loops.back().symbol, loops.back().extent,
+                    {store(here, panels.offset_here(), panels.value)})};
+  loops.pop_back();
+  nest.loops = loops;
+  Block fill;
+  if (is_transpose(nest)) {
+    fill = transposed(nest);
+    loops.pop_back();
+  } else {
+    fill = row_statements(nest.body);
+  }
+  for (size_t i = loops.size(); i-- > 0;) {
+    fill = {loop(LoopKind::Serial, loops[i].symbol, loops[i].extent, std::move(fill))};
+  }
+  for (Stmt& s : fill) staging_.push_back(std::move(s));
+  return reading(c, panels, here);
+}
+
 bool Scheduler::is_constant(const ExprRef& value) const {
   bool constant = true;
   for_each(value, [&](const Expr& e) {

@@ -33,8 +33,8 @@ struct Contraction {
 
 // Of a symbol, where only the size of work items depends on it.
 inline constexpr int64_t kGuessedExtent = 512;
-// Row tiles that a work item of several statements takes.
-inline constexpr int64_t kTilesPerItem = 32;
+// That a work item of several statements takes (at least): what it stages serves so many.
+inline constexpr int64_t kRowsPerItem = 512;
 
 inline int64_t guess(const Dim& extent) {
   return extent.is_const() ? extent.const_value() : kGuessedExtent;
@@ -67,6 +67,7 @@ class Scheduler {
   struct RowTile;
   kernel::Block with_local_rows(const kernel::Block& body, int64_t rows);
   kernel::Block tile_statements(const kernel::Block& body, const RowTile& tile,
+                                const std::vector<kernel::Loop>& grid,
                                 const std::vector<kernel::Loop>& around);
   bool is_row_scalar(const kernel::Stmt& stmt) const;
   kernel::Stmt each_row(const kernel::Block& statements, const RowTile& tile);
@@ -90,6 +91,7 @@ class Scheduler {
   Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction reading(const Contraction& contraction, const Panels& panels, int buffer) const;
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
+  Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
   bool is_constant(const kernel::ExprRef& value) const;  // made of parameters only
 
   Symbol fresh(const std::string& stem,
@@ -102,6 +104,7 @@ class Scheduler {
   const Target& target_;
   kernel::Kernel kernel_;
   std::vector<kernel::Kernel> packs_;
+  kernel::Block staging_;           // what a work item begins with
   std::map<int, Dim> row_size_;     // of locals: elements per row of a tile
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
   int names_ = 0;

@@ -35,6 +35,11 @@ Block map_accesses(const Block& block,
   return result;
 }
 
+std::vector<Loop> concat(std::vector<Loop> outer, const std::vector<Loop>& inner) {
+  outer.insert(outer.end(), inner.begin(), inner.end());
+  return outer;
+}
+
 }  // namespace
 
 // A tile of rows: `first + 0 .. rows - 1` of the row loop `row`.
@@ -46,14 +51,17 @@ struct Scheduler::RowTile {
 
 Block Scheduler::schedule_tiles(const RowNest& nest) {
   const int64_t most_rows = target_.row_steps[0];
-  const int64_t row_block = most_rows * kTilesPerItem;
+  const int64_t row_block = (kRowsPerItem + most_rows - 1) / most_rows * most_rows;
   tile_row_ = fresh("row", most_rows);
   const Block body = with_local_rows(nest.body, most_rows);
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol start = fresh("i", row_block);
     const Symbol step("rows." + std::to_string(names_++), {1, most_rows});
     const RowTile tile{nest.loops.back().symbol, first + start, step};
-    return {ladder(start, count, step, target_.row_steps, tile_statements(body, tile, nest.loops))};
+    Block tiles = tile_statements(body, tile, nest.loops, {});
+    Block item = std::move(staging_);
+    item.push_back(ladder(start, count, step, target_.row_steps, std::move(tiles)));
+    return item;
   });
 }
 
@@ -86,9 +94,9 @@ bool Scheduler::is_row_scalar(const Stmt& stmt) const {
   return result;
 }
 
-// `around` are the loops around the statements.
+// `grid` are the loops around a work item, `around` those between it and the statements.
 Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
-                                 const std::vector<Loop>& around) {
+                                 const std::vector<Loop>& grid, const std::vector<Loop>& around) {
   Block result, pending;  // pending: statements of single rows
   auto flush = [&] {
     if (!pending.empty()) result.push_back(each_row(pending, tile));
@@ -100,7 +108,9 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       flush();
       TENON_CHECK(!uses(found->reduce->args[1], tile.row), "kernel {}: operand depends on the row",
                   source_.name);
-      const Contraction c = packed(*found, around);
+      const Contraction c = is_constant(found->reduce->args[1])
+                                ? packed(*found, concat(grid, around))
+                                : staged(*found, around);
       for (Stmt& made : tile_panels(c, tile.row, tile.first, tile.rows)) {
         result.push_back(std::move(made));
       }
@@ -108,8 +118,8 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       flush();
       std::vector<Loop> inside = around;
       inside.push_back(*l);
-      result.push_back(
-          loop(LoopKind::Serial, l->symbol, l->extent, tile_statements(*l->body, tile, inside)));
+      result.push_back(loop(LoopKind::Serial, l->symbol, l->extent,
+                            tile_statements(*l->body, tile, grid, inside)));
     } else {
       if (!pending.empty() && is_row_scalar(pending.back()) != is_row_scalar(s)) flush();
       pending.push_back(s);
