@@ -61,16 +61,20 @@ ExprRef guarded(const ExprRef& root, const Guard& guard) {
   });
 }
 
-Index broadcast_index(const Shape& shape, const Index& index) {
+Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto) {
   Index result(static_cast<size_t>(shape.rank()));
   const size_t skip = index.size() - result.size();
+  auto inside = [&](size_t axis, const Dim& extent) {
+    return (onto.rank() > 0 && onto[static_cast<int>(skip + axis)] == extent) ||
+           prove_lt(index[skip + axis], extent) == Proof::Yes;
+  };
   for (size_t i = 0; i < result.size(); ++i) {
     const Dim& extent = shape[static_cast<int>(i)];
     if (extent.is_const(1)) continue;
     // Where only the run knows whether the extent is 1, the clamp decides: index 0 then, the index
     // itself otherwise.
     const Dim& at = index[skip + i];
-    result[i] = prove_lt(at, extent) == Proof::Yes ? at : min(at, extent - 1);
+    result[i] = inside(i, extent) ? at : min(at, extent - 1);
   }
   return result;
 }
@@ -171,7 +175,8 @@ ExprRef Region::compute(Value value, const Index& index) {
       return at(node.operand(0), source);
     }
     case graph::Op::Expand:
-      return at(node.operand(0), broadcast_index(node.operand(0).shape(), index));
+      return at(node.operand(0),
+                broadcast_index(node.operand(0).shape(), index, node.types()[0].shape));
     case graph::Op::Slice: {
       Index source(axis_count);
       for (size_t i = 0; i < axis_count; ++i) {
@@ -193,7 +198,7 @@ ExprRef Region::compute(Value value, const Index& index) {
 ExprRef Region::elementwise(const Node& node, const Index& index) {
   std::vector<ExprRef> operands;
   for (const Value& operand : node.operands())
-    operands.push_back(at(operand, broadcast_index(operand.shape(), index)));
+    operands.push_back(at(operand, broadcast_index(operand.shape(), index, node.types()[0].shape)));
   return scalar_op(node.op(), std::move(operands), node.types()[0].dtype);
 }
 

@@ -58,8 +58,9 @@ class Region {
 };
 
 // Index of an operand of `shape` when the result is indexed by `index`: right-aligned, 0 where the
-// extent is 1.
-Index broadcast_index(const Shape& shape, const Index& index);
+// extent is 1. `onto`: the result's shape, where every index is known to lie inside it or to be
+// guarded.
+Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto = {});
 // The scalar definition of an elementwise op.
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x, DType result);
 kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
