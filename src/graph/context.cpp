@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <memory>
 
 #include "graph/shape_value.h"
 
@@ -62,40 +64,30 @@ Digest digest_of_fields(const Context::Fields& fields) {
 
 }  // namespace
 
-Context::Context() = default;
-Context::~Context() = default;
-
-bool Context::SameNode::operator()(const Node* a, const Node* b) const {
-  return a->digest_ == b->digest_ && a->op_ == b->op_ && a->operands_ == b->operands_ &&
-         a->name_ == b->name_ && a->attributes_ == b->attributes_ && a->types_ == b->types_ &&
-         std::ranges::equal(a->bytes(), b->bytes());
+bool Node::same_structure(const Node& other) const {
+  return digest_ == other.digest_ && op_ == other.op_ && operands_ == other.operands_ &&
+         name_ == other.name_ && attributes_ == other.attributes_ && types_ == other.types_ &&
+         std::ranges::equal(bytes(), other.bytes());
 }
 
-const Node* Context::intern(Fields fields) {
+void Node::take_children(std::vector<Ref<Node>>& out) {
+  std::ranges::move(held_, std::back_inserter(out));
+  held_.clear();
+}
+
+Ref<Node> Context::intern(Fields fields) {
   auto node = std::make_unique<Node>();
   node->digest_ = digest_of_fields(fields);
   node->context_ = this;
   node->op_ = fields.op;
   node->operands_ = std::move(fields.operands);
+  for (const Value& operand : node->operands_) node->held_.emplace_back(operand.node);
   node->attributes_ = std::move(fields.attributes);
   node->types_ = std::move(fields.types);
   node->name_ = std::move(fields.name);
   node->data_ = std::move(fields.data);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = interned_.find(node.get());
-    if (found != interned_.end()) return *found;
-  }
   node->shape_values_ = compute_shape_values(*node);
-  const std::lock_guard lock(mutex_);
-  const auto [at, inserted] = interned_.insert(node.get());
-  if (inserted) nodes_.push_back(std::move(node));
-  return *at;
-}
-
-size_t Context::size() const {
-  const std::lock_guard lock(mutex_);
-  return nodes_.size();
+  return interner_.intern(std::move(node));
 }
 
 }  // namespace tenon::graph

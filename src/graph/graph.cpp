@@ -45,16 +45,20 @@ Graph::Graph() : context_(std::make_shared<Context>()) {}
 
 Graph::Graph(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
+const Node* Graph::keep(Ref<Node> node) {
+  if (!current_origin_.empty()) origins_.emplace(node.get(), current_origin_);
+  return nodes_.emplace_back(std::move(node)).get();
+}
+
 Value Graph::leaf(Op op, const std::string& name, TensorType type, Attributes attributes,
                   Data data) {
   note_symbols(op, type.shape.dims());
   for (const auto& [key, value] : attributes.items()) {
     if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_symbols(op, *dims);
   }
-  const Node* node =
-      context_->intern({op, {}, std::move(attributes), {std::move(type)}, name, std::move(data)});
-  if (!current_origin_.empty()) origins_.emplace(node, current_origin_);
-  return {node, 0};
+  return {keep(context_->intern(
+              {op, {}, std::move(attributes), {std::move(type)}, name, std::move(data)})),
+          0};
 }
 
 Value Graph::named_leaf(Op op, const std::string& name, TensorType type) {
@@ -146,9 +150,8 @@ std::vector<Value> Graph::apply_all(Op op, std::vector<Value> operands, Attribut
   infer(inference);
   for (const Constraint& constraint : inference.constraints()) add_constraint(constraint);
   std::vector<TensorType> types = inference.results();
-  const Node* node =
-      context_->intern({op, std::move(operands), std::move(attributes), std::move(types), "", {}});
-  if (!current_origin_.empty()) origins_.emplace(node, current_origin_);
+  const Node* node = keep(
+      context_->intern({op, std::move(operands), std::move(attributes), std::move(types), "", {}}));
   std::vector<Value> results;
   results.reserve(node->types().size());
   for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
@@ -208,6 +211,7 @@ void Graph::set_outputs(std::vector<Output> outputs) {
       throw user_error("[outputs] the name \"{}\" is used twice", output.name);
     }
   }
+  for (const Output& output : outputs) nodes_.emplace_back(output.value.node);
   outputs_ = std::move(outputs);
 }
 

@@ -23,7 +23,7 @@
 
 namespace tenon::graph {
 
-class Context;  // owns and interns nodes; shared by graphs that share nodes
+class Context;  // interns nodes; shared by graphs that share nodes
 
 // Constants are part of a graph's identity; more bytes than this belong in a parameter with initial
 // data.
@@ -135,6 +135,7 @@ class Graph {
                        const std::function<std::vector<Value>(Graph&, const Node&,
                                                               std::span<const Value>)>& rewrite);
 
+  const Node* keep(Ref<Node> node);
   Value leaf(Op op, const std::string& name, TensorType type, Attributes attributes, Data data);
   Value named_leaf(Op op, const std::string& name, TensorType type);
   void check_operands(Op op, std::span<const Value> operands) const;
@@ -142,6 +143,7 @@ class Graph {
   void drop_unused_params();
 
   std::shared_ptr<Context> context_;
+  std::vector<Ref<Node>> nodes_;  // what was built or named here, kept alive
   std::vector<Value> inputs_, params_;
   std::vector<Output> outputs_;
   std::unordered_set<std::string> names_;  // of inputs and parameters

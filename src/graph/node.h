@@ -1,5 +1,6 @@
 // Node: one op of the tensor IR, immutable and interned: two nodes with the same op, operands,
-// attributes and name are the same node. Value: one result of a node; what operands are.
+// attributes and name are the same node. It lives as long as a graph that made it, or a node that
+// uses it. Value: one result of a node, not counted; what operands are.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/interner.h"
 #include "graph/attributes.h"
 #include "graph/op.h"
 #include "types/shape.h"
@@ -39,7 +41,7 @@ struct Data {
   std::shared_ptr<const void> owner;
 };
 
-class Node {
+class Node : public Interned<Node> {
  public:
   Op op() const { return op_; }
   std::span<const Value> operands() const { return operands_; }
@@ -59,10 +61,16 @@ class Node {
   // Structural: equal across processes, machines and builds. Parameters count by name and type.
   const Digest& digest() const { return digest_; }
 
+  // For the interner.
+  size_t structural_hash() const { return digest_.prefix(); }
+  bool same_structure(const Node& other) const;
+  void take_children(std::vector<Ref<Node>>& out);
+
  private:
   friend class Context;
   Op op_{};
   std::vector<Value> operands_;
+  std::vector<Ref<Node>> held_;  // the operands' nodes, kept alive
   Attributes attributes_;
   std::vector<TensorType> types_;
   std::string name_;

@@ -118,6 +118,21 @@ TEST(Graph, SharesNodesAmongGraphsOfOneContext) {
   EXPECT_NE(a.input("y", f({Symbol("n", {1, 4})})), b.input("y", f({Symbol("n", {1, 8})})));
 }
 
+TEST(Graph, KeepsWhatItBuiltAndNoMore) {
+  Graph a;
+  {
+    Graph b(a.context());
+    const Value used = b.relu(b.input("x", f({4})));
+    b.gelu(used);
+    EXPECT_EQ(a.context()->size(), 3u);
+    a.set_outputs({{"y", used}});
+  }
+  EXPECT_EQ(a.context()->size(), 2u);  // x and relu; gelu went with the graph that built it
+  EXPECT_EQ(a.outputs()[0].value.op(), Op::Relu);
+  a = Graph(a.context());
+  EXPECT_EQ(a.context()->size(), 0u);
+}
+
 TEST(UseLists, NameEveryUserOfAValue) {
   Graph g;
   const Value x = g.input("x", f({4}));

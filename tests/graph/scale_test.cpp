@@ -88,8 +88,8 @@ TEST(Verify, FindsMissingOutputsAndInputsOfAnotherGraph) {
 TEST(Verify, FindsTypesThatDoNotFollow) {
   Graph g;
   const Value x = g.input("x", {{4}, DType::F32});
-  const Node* wrong = g.context()->intern({Op::Relu, {x}, {}, {{{5}, DType::F32}}, "", {}});
-  g.set_outputs({{"y", {wrong, 0}}});
+  const Ref<Node> wrong = g.context()->intern({Op::Relu, {x}, {}, {{{5}, DType::F32}}, "", {}});
+  g.set_outputs({{"y", {wrong.get(), 0}}});
   EXPECT_EQ(error_of([&] { verify(g); }),
             "Internal verify: [relu] result 0 is f32[5], inferred f32[4]");
 }
