@@ -1,9 +1,9 @@
-// Share of this machine's peak that single compiled kernels reach at one thread: a linear layer
-// with bias and erf-GELU, and fused attention. Symbolic rows and lengths: each graph is compiled
-// once for all its rows of the table. Peak is an independent FMA probe of one second before and
+// Share of this machine's peak at one thread: a linear layer with bias and erf-GELU, fused
+// attention, and the whole encoder. Symbolic rows and lengths: each graph is compiled once for all
+// its rows of the table. Peak is an independent FMA probe of one second before and
 // after; a row whose probes differ by over 3% is taken again.
 //
-//   bench_kernels [linear|attention] [--tries N | --glance] [--rows TEXT]
+//   bench_kernels [linear|attention|encoder] [--tries N | --glance] [--rows TEXT]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,10 @@
 #include "base/cpu_info.h"
 #include "driver/pipeline.h"
 #include "graph/graph.h"
+#include "import/onnx/onnx.h"
 #include "runtime/executor.h"
 #include "runtime/memory_block.h"
+#include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {
 namespace {
@@ -30,8 +32,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A compiled graph of f32 inputs, with memory for one set of extents. The memory is of the kind
-// that a program's own intermediates have (huge pages where the system gives them).
+// A compiled graph with memory for one set of extents: floats random, integers one. The memory is
+// of the kind that a program's own intermediates have (huge pages where the system gives them).
 class Subject {
  public:
   explicit Subject(const graph::Graph& graph) {
@@ -40,11 +42,14 @@ class Subject {
     auto program = std::make_shared<program::Program>(driver::compile(graph, options).program);
     executor_ = runtime::Executor::load(program, thread_pool()).take();
     executor_->set_threads(1);
+    for (const graph::Value& input : graph.inputs()) dtypes_.push_back(input.dtype());
     for (const program::ParamSlot& slot : program->params) {
       std::vector<int64_t> shape;
       for (const Dim& dim : slot.type.shape) shape.push_back(dim.const_value());
-      const std::vector<float> data = random(slot.type.shape.elements().const_value());
-      executor_->set_param(slot.name, slot.type.dtype, shape, data.data()).throw_if_error();
+      const graph::Data* initial = graph.param_data(slot.name);
+      const auto made = random(initial ? 0 : slot.type.shape.elements().const_value());
+      const void* data = initial ? static_cast<const void*>(initial->bytes.data()) : made.data();
+      executor_->set_param(slot.name, slot.type.dtype, shape, data).throw_if_error();
     }
   }
 
@@ -53,14 +58,14 @@ class Subject {
     inputs_.clear();
     memory_.clear();
     for (const auto& shape : shapes_) {
-      const std::vector<float> data = random(elements(shape));
-      memory_.push_back(block(elements(shape)));
-      std::copy(data.begin(), data.end(), reinterpret_cast<float*>(memory_.back().data()));
-      inputs_.push_back({memory_.back().data(), DType::F32, shape, {}});
+      const DType dtype = dtypes_[inputs_.size()];
+      memory_.push_back(block(elements(shape) * size_of(dtype)));
+      fill(dtype, memory_.back().data(), elements(shape));
+      inputs_.push_back({memory_.back().data(), dtype, shape, {}});
     }
     executor_->bind(inputs_).throw_if_error();
     extents_.assign(executor_->output_extents(0).begin(), executor_->output_extents(0).end());
-    output_ = block(elements(extents_));
+    output_ = block(elements(extents_) * size_of(DType::F32));
     run();
   }
 
@@ -78,10 +83,18 @@ class Subject {
     for (const int64_t extent : shape) count *= extent;
     return count;
   }
-  static runtime::MemoryBlock block(int64_t count) {
+  static runtime::MemoryBlock block(int64_t bytes) {
     runtime::MemoryBlock result;
-    result.reserve(count * static_cast<int64_t>(sizeof(float)), "a benchmark").throw_if_error();
+    result.reserve(bytes, "a benchmark").throw_if_error();
     return result;
+  }
+  static void fill(DType dtype, std::byte* data, int64_t count) {
+    if (dtype == DType::F32) {
+      const std::vector<float> values = random(count);
+      std::copy(values.begin(), values.end(), reinterpret_cast<float*>(data));
+    } else {
+      for (int64_t i = 0; i < count; ++i) store_from_i64(dtype, data + i * size_of(dtype), 1);
+    }
   }
   static std::vector<float> random(int64_t count) {
     std::vector<float> data(static_cast<size_t>(count));
@@ -94,6 +107,7 @@ class Subject {
   }
 
   std::unique_ptr<runtime::Executor> executor_;
+  std::vector<DType> dtypes_;
   std::vector<std::vector<int64_t>> shapes_;
   std::vector<runtime::MemoryBlock> memory_;
   std::vector<runtime::IoView> inputs_;
@@ -196,6 +210,25 @@ bool attention(int tries) {
   return met;
 }
 
+bool encoder(int tries) {
+  const auto model = std::make_shared<const std::string>(make_encoder::encoder_model({}));
+  Subject subject(onnx::import_bytes(std::as_bytes(std::span(*model)), model, "encoder"));
+  bool met = true;
+  for (const auto& [batch, gate] : {std::pair<int64_t, double>{8, 0.80}, {1, 0.75}}) {
+    const std::vector<int64_t> shape = {batch, 128};
+    subject.bind({shape, shape, shape});
+    met &= measure(fmt::format("encoder batch={} seq=128", batch), subject, gate, tries);
+  }
+  return met;
+}
+
+struct Benchmark {
+  std::string_view name;
+  bool (*run)(int tries);
+};
+constexpr Benchmark kBenchmarks[] = {
+    {"linear", linear}, {"attention", attention}, {"encoder", encoder}};
+
 }  // namespace
 }  // namespace tenon
 
@@ -210,18 +243,21 @@ int main(int argc, char** argv) {
       tenon::only_rows = argv[++i];
     } else if (arg == "--glance") {
       tries = 0;
-    } else if (arg == "linear" || arg == "attention") {
+    } else if (std::ranges::any_of(tenon::kBenchmarks,
+                                   [&](const auto& b) { return b.name == arg; })) {
       only = arg;
     } else {
-      fmt::print(stderr,
-                 "usage: bench_kernels [linear|attention] [--tries N | --glance] [--rows TEXT]\n");
+      fmt::print(
+          stderr,
+          "usage: bench_kernels [linear|attention|encoder] [--tries N | --glance] [--rows TEXT]\n");
       return 2;
     }
   }
   try {
     bool met = true;
-    if (only != "attention") met &= tenon::linear(tries);
-    if (only != "linear") met &= tenon::attention(tries);
+    for (const tenon::Benchmark& b : tenon::kBenchmarks) {
+      if (only.empty() || only == b.name) met &= b.run(tries);
+    }
     return met ? 0 : 1;
   } catch (const tenon::Error& error) {
     fmt::print(stderr, "bench_kernels: {}\n", error.what());

@@ -120,6 +120,12 @@ struct DimInfo {
   int64_t least = 1, most = 1;
 };
 
+// Memory that a run takes: an input, an output, or the arena of what lies between.
+struct MemoryUse {
+  std::string what;  // `input "input_ids"`
+  int64_t bytes = 0;
+};
+
 // One compiled model. One thread at a time may run it; a concurrent run is an Error.
 class CompiledGraph {
  public:
@@ -133,6 +139,11 @@ class CompiledGraph {
   // Writes into the caller's memory. Allocates nothing after the first run of a shape.
   void run_into(const NamedInputs& inputs, const NamedOutputs& outputs);
 
+  // What a run with inputs of these shapes would take; nothing runs and none of it is reserved.
+  // Data is not read and may be null. Names, dtypes and shapes that run() refuses are the same
+  // Error here.
+  std::vector<MemoryUse> memory_of(const NamedInputs& inputs);
+
   void set_threads(int threads);  // at most as many as this process may use
   // Copies the value; holds from the next run on.
   void set_param(const std::string& name, const TensorView& value);
@@ -142,9 +153,10 @@ class CompiledGraph {
   std::vector<DimInfo> dims() const;
   int threads() const;
   const CompileStats& stats() const;
-  // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run.
+  // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run (or
+  // memory_of).
   double flops_of_last_run() const;
-  int64_t arena_bytes() const;  // of the last run
+  int64_t arena_bytes() const;  // of the last run (or memory_of)
 
  private:
   friend class Session;

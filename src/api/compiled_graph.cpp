@@ -3,6 +3,8 @@
 // error instead of a race.
 #include <fmt/ranges.h>
 
+#include <new>
+
 #include "api/impl.h"
 #include "base/error.h"
 
@@ -78,11 +80,29 @@ std::vector<TensorInfo> describe(const std::vector<program::IoSlot>& slots) {
   return infos;
 }
 
+MemoryUse memory_of(const char* role, const program::IoSlot& slot,
+                    std::span<const int64_t> extents) {
+  int64_t bytes = size_of(slot.type.dtype);
+  for (const int64_t extent : extents) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) {
+      throw user_error("{} \"{}\" {}[{}] has more bytes than 64 bits can count", role, slot.name,
+                       to_string(slot.type.dtype), fmt::join(extents, ", "));
+    }
+  }
+  return {fmt::format("{} \"{}\"", role, slot.name), bytes};
+}
+
+constexpr int64_t kMostBytes = int64_t{1} << 46;  // more than any address space has
+
 OwnedTensor allocate(const program::IoSlot& slot, std::span<const int64_t> extents) {
   OwnedTensor tensor{slot.name, slot.type.dtype, {extents.begin(), extents.end()}, {}};
-  size_t bytes = static_cast<size_t>(size_of(slot.type.dtype));
-  for (const int64_t extent : extents) bytes *= static_cast<size_t>(extent);
-  tensor.bytes.resize(bytes);
+  const MemoryUse use = memory_of("output", slot, extents);
+  try {
+    if (use.bytes > kMostBytes) throw std::bad_alloc();
+    tensor.bytes.resize(static_cast<size_t>(use.bytes));
+  } catch (const std::bad_alloc&) {
+    throw user_error("out of memory: {} bytes for {}", use.bytes, use.what);
+  }
   return tensor;
 }
 
@@ -117,6 +137,24 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
   collect("output", impl.program->outputs, outputs, impl.outputs);
   impl.executor->bind(impl.inputs).throw_if_error();
   impl.executor->execute(impl.outputs).throw_if_error();
+}
+
+std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
+  Impl& impl = *impl_;
+  const Exclusive exclusive(impl.busy);
+  collect("input", impl.program->inputs, inputs, impl.inputs);
+  for (IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
+  impl.executor->bind(impl.inputs).throw_if_error();
+  std::vector<MemoryUse> uses;
+  for (size_t i = 0; i < impl.inputs.size(); ++i) {
+    uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
+  }
+  for (size_t i = 0; i < impl.outputs.size(); ++i) {
+    uses.push_back(tenon::memory_of("output", impl.program->outputs[i],
+                                    impl.executor->output_extents(static_cast<int>(i))));
+  }
+  uses.push_back({"the arena", impl.executor->measure_arena().take()});
+  return uses;
 }
 
 void CompiledGraph::set_threads(int threads) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ struct Array {
   std::vector<std::byte> bytes;
 };
 
-// User errors name the file and what is wrong with it.
+// User errors name the file and what is wrong with it, or why the system does not give it.
 Array read(const std::string& path);
-Array parse(std::vector<std::byte> file, const std::string& name);
+Array parse(std::span<const std::byte> file, const std::string& name);
 
 // Writes to a temporary file beside `path` and renames it: a reader sees the old file or the new
 // one. bf16 has no NumPy type and is written as f32.

@@ -2,6 +2,7 @@
 #include "driver/pipeline.h"
 
 #include "base/knobs.h"
+#include "base/log.h"
 #include "driver/dump.h"
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
@@ -11,6 +12,22 @@
 #include "simplify/simplify.h"
 
 namespace tenon::driver {
+
+namespace {
+
+// TENON_LOG=info: a line per compile; debug: its passes and what was fused too.
+void log_what_was_done(const Compiled& compiled) {
+  double total = 0;
+  for (const PassTime& pass : compiled.times) {
+    total += pass.milliseconds;
+    log(LogLevel::Debug, "pass {}: {:.1f} ms", pass.pass, pass.milliseconds);
+  }
+  log(LogLevel::Debug, "fused:\n{}", compiled.fusion.to_string());
+  log(LogLevel::Info, "compiled {} kernels, {} steps in {:.1f} ms", compiled.kernels,
+      compiled.program.steps.size(), total);
+}
+
+}  // namespace
 
 Compiled compile(const graph::Graph& source, const Options& given) {
   Compiled result;
@@ -23,6 +40,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
 #include "driver/passes.def"
 #undef PASS
   legalize::check_supported(g);
+  result.fusion = fuse::fusion_report(source, g);
 
   const fuse::Regions regions = run.timed("partition", [&] { return fuse::partition(g); });
   ProgramBuilder builder(g, regions, options.cpu);
@@ -36,6 +54,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
   });
   result.program = builder.take();
   run.timed("plan", [&] { return plan::plan_arena(result.program), 0; });
+  log_what_was_done(result);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "program/program.h"
 
@@ -29,6 +30,7 @@ struct Compiled {
   program::Program program;
   std::vector<PassTime> times;
   int kernels = 0;  // compiled; structurally equal ones count once
+  fuse::FusionReport fusion;
 };
 
 Compiled compile(const graph::Graph& source, const Options& options);

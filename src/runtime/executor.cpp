@@ -98,6 +98,13 @@ Status Executor::prepare_params() {
   return {};
 }
 
+Result<int64_t> Executor::measure_arena() {
+  resolved_version_ = 0;  // the arena may be too small for these extents
+  if (Status status = steps_.resolve(binder_.values(), threads_); !status.ok())
+    return status.error();
+  return steps_.arena_bytes();
+}
+
 Status Executor::resolve() {
   if (resolved_version_ == binder_.version()) return {};
   resolved_version_ = 0;

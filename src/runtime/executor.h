@@ -42,6 +42,8 @@ class Executor {
   std::span<const int64_t> output_extents(int output) const {
     return binder_.output_extents(output);
   }
+  // Bytes of the arena that execute would need for what is bound. Reserves nothing.
+  Result<int64_t> measure_arena();
   // Allocates nothing after the first run of a shape.
   Status execute(std::span<const IoView> outputs);
 

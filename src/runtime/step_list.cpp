@@ -60,7 +60,8 @@ Status StepList::resolve(std::span<const int64_t> variables, int threads) {
     bound_[i].threads = thread_count(dims_[at.flops], dims_[at.bytes], bound_[i].grid, threads);
     workers = std::max(workers, bound_[i].threads);
     scratch_bytes_ = std::max(scratch_bytes_, (dims_[at.scratch] + 63) / 64 * 64);
-    flops_ += dims_[at.flops];
+    if (__builtin_add_overflow(flops_, dims_[at.flops], &flops_))
+      return user_error("the inputs' extents are too large to compute with");
   }
   if (static_cast<int>(faults_.size()) < workers) faults_.resize(static_cast<size_t>(workers));
   return {};

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
 
@@ -60,12 +61,49 @@ TEST(Npy, ReadsVersionsOneAndTwo) {
   }
 }
 
+// Any dict that Python's literal_eval reads the same is a header.
+TEST(Npy, ReadsBothQuotesAndFreeSpaces) {
+  for (const char* header :
+       {R"({"descr": "<i2", "fortran_order": False, "shape": (2, 3), })",
+        R"({'descr': "<i2", "fortran_order": False, 'shape': (2, 3)})",
+        R"({ "shape" : ( 2,3, ) , "descr" :'<i2', "fortran_order" :False })"}) {
+    const Array array = parse(file(header, 12), "x.npy");
+    EXPECT_EQ(array.dtype, DType::I16) << header;
+    EXPECT_EQ(array.shape, (std::vector<int64_t>{2, 3})) << header;
+  }
+}
+
+TEST(Npy, SaysWhyAFileCannotBeRead) {
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("tenon_npy_folder_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder / "folder.npy");
+  std::ofstream(folder / "empty.npy") << "";
+  std::ofstream(folder / "text.npy") << "1 2 3";
+  std::ofstream(folder / "cut.npy") << "\x93NUM";
+  const auto reason = [&](const char* name) -> std::string {
+    try {
+      read(folder / name);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(folder / name), std::string::npos) << error.what();
+      return error.what();
+    }
+    return "none";
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"nowhere.npy", "No such file or directory"}, {"text.npy/x.npy", "Not a directory"},
+      {"folder.npy", "is not a regular file"},      {"empty.npy", "it is empty"},
+      {"text.npy", "does not start with"},          {"cut.npy", "the header is cut off"}};
+  for (const auto& [name, text] : cases)
+    EXPECT_NE(reason(name).find(text), std::string::npos) << reason(name);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Npy, RejectsHostileHeaders) {
   const auto header = [](const char* descr, const char* order, const char* shape) {
     return std::string("{'descr': ") + descr + ", 'fortran_order': " + order +
            ", 'shape': " + shape + ", }\n";
   };
-  EXPECT_EQ(problem({}), "x.npy: not a .npy file");
+  EXPECT_EQ(problem({}), "x.npy: not a .npy file: it is empty");
   EXPECT_EQ(problem(file("", 0)), "x.npy: the header lacks descr, fortran_order or shape");
   EXPECT_NE(problem(file(header("'>f4'", "False", "(1,)"), 4)).find("'>f4' is not supported"),
             std::string::npos);
@@ -83,6 +121,11 @@ TEST(Npy, RejectsHostileHeaders) {
       std::string::npos);
   EXPECT_NE(problem(file(header("'<f4'", "False", "(-1,)"), 4)).find("not a list of extents"),
             std::string::npos);
+  for (const char* shape : {"(2 3)", "(2,,3)", "(,)", "(2, x)", "((2,), 3)", "(2.0,)"}) {
+    EXPECT_NE(problem(file(header("'<f4'", "False", shape), 24)).find("not a list of extents"),
+              std::string::npos)
+        << shape;
+  }
   EXPECT_NE(problem(file(header("'<f4'", "False", "1"), 4)).find("not a tuple"), std::string::npos);
   std::vector<std::byte> cut = file(header("'<f4'", "False", "(1,)"), 4);
   cut.resize(20);

@@ -69,7 +69,9 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
   expect_error("rnu model.onnx", 2, "unknown command 'rnu'; commands: run, bench, show, demo");
   expect_error("bench x.onnx --jsn", 2, "--jsn; options of `tenon bench`: --help, --input, --dim");
   expect_error("run", 2, "model is required");
-  expect_error("run x.onnx --threads 0", 2, "--threads");
+  expect_error("--jsn", 2, "unknown option '--jsn'; commands: run, bench, show, demo");
+  expect_error("run ''", 2, "model: is empty");
+  expect_error("run x.onnx --output ''", 2, "--output: is empty");
   expect_error("run x.onnx --dim seq", 2, "'seq' is not NAME=VALUE");
   expect_error("run x.onnx --dim seq=8x", 2, "'8x' is not an extent");
   expect_error("run x.onnx --input a=8x8:noise", 2, "random, random:LO..HI, zeros or ones");
@@ -78,30 +80,110 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
   expect_error("show x.onnx --stage grph", 2, "there are: graph, kernel, source, program");
 }
 
+TEST_F(Cli, NumbersThatAreNoneOrOutOfRangeAreErrors) {
+  for (const char* count : {"0", "-1", "two", "1.5", "''", "99999999999999", "0x2"}) {
+    for (const char* command : {"run x.onnx", "demo"}) {
+      expect_error(std::string(command) + " --threads " + count, 2,
+                   "is not a whole number from 1 to 1048576");
+    }
+  }
+  expect_error("bench x.onnx --threads 1,,2", 2, "'1,,2': '' is not a thread count");
+  expect_error("bench x.onnx --threads 1,0", 2, "'1,0': '0' is not a thread count");
+  for (const char* seconds : {"nan", "inf", "-1", "long", "1e9"}) {
+    expect_error(std::string("bench x.onnx --seconds ") + seconds, 2,
+                 "--seconds: '" + std::string(seconds) + "' is not a number from 0 to 3600");
+  }
+  expect_error("bench x.onnx --probe-ms nan", 2, "--probe-ms: 'nan' is not a number");
+  expect_error("run x.onnx --input a=8:random:0..inf", 2, "'0..inf' is not a range LO..HI");
+}
+
+TEST_F(Cli, ANameGivenTwiceIsAnError) {
+  for (const char* command : {"run", "bench"}) {
+    expect_error(std::string(command) + " x.onnx --dim seq=8 --dim batch=1 --dim seq=16", 2,
+                 "--dim seq is given twice; `tenon bench` takes lists: seq=16,128");
+    expect_error(std::string(command) + " x.onnx --input ids=8:ones --input ids=8:zeros", 2,
+                 "--input ids is given twice");
+  }
+}
+
+// Found before the model is compiled, or even opened.
+TEST_F(Cli, UnreadableInputFilesSayWhy) {
+  expect_error("run x.onnx --input ids=" + path("nowhere.npy"), 1, "No such file or directory");
+  std::ofstream(path("text.npy")) << "1 2 3";
+  expect_error("run x.onnx --input ids=" + path("text.npy"), 1, "not a .npy file");
+  expect_error("run x.onnx --input ids=ids.bin", 2, "a file of values must be a .npy file");
+}
+
 TEST_F(Cli, MissingAndGarbageModelsAreErrors) {
+  expect_error("show " + folder_.string(), 1, "is not a regular file");
   expect_error("run " + path("nowhere.onnx"), 1, "nowhere.onnx");
   std::ofstream(path("garbage.onnx")) << "this is no model";
   expect_error("run " + path("garbage.onnx"), 1, "garbage.onnx");
 }
 
 TEST_F(Cli, UnknownInputsAndDimsListThoseOfTheModel) {
-  const Outcome input = tenon("run " + path("model.onnx") + " --input ids=1x8:zeros");
-  EXPECT_EQ(input.code, 1);
-  EXPECT_NE(input.err.find(
-                "unknown input 'ids'; the model has: input_ids, attention_mask, token_type_ids"),
-            std::string::npos)
-      << input.err;
-  const Outcome dim = tenon("run " + path("model.onnx") + " --dim sequence=8");
-  EXPECT_EQ(dim.code, 1);
-  EXPECT_NE(dim.err.find("unknown dim 'sequence'; the model has: batch, seq"), std::string::npos)
-      << dim.err;
+  expect_error("run " + path("model.onnx") + " --input ids=1x8:zeros", 1,
+               "unknown input 'ids'; the model has: input_ids, attention_mask, token_type_ids");
+  expect_error("run " + path("model.onnx") + " --dim sequence=8", 1,
+               "unknown dim 'sequence'; the model has: batch, seq");
 }
 
-TEST_F(Cli, ExtentsBeyondTheModelAreErrors) {
-  const Outcome outcome = tenon("run " + path("model.onnx") + " --dim batch=1 --dim seq=65");
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_NE(outcome.err.find("tenon: error: "), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("65"), std::string::npos) << outcome.err;
+// For bench: the whole product is checked before anything of it is printed.
+TEST_F(Cli, ExtentsBeyondTheModelAreErrorsBeforeTheFirstRun) {
+  const std::string message =
+      "tenon: error: extent seq = 65 of input \"input_ids\" is outside its bounds 1..64\n";
+  expect_error("run " + path("model.onnx") + " --dim batch=1 --dim seq=65", 1, message);
+  expect_error("bench " + path("model.onnx") + " --dim batch=1,2 --dim seq=4,65", 1, message);
+}
+
+TEST_F(Cli, ShapesThatDoNotFitInMemoryAreErrorsBeforeTheFirstRun) {
+  const std::string extents = "[batch=2000000000 seq=64]";
+  const std::string outputs = path("too_large");
+  expect_error(
+      "run " + path("model.onnx") + " --dim batch=2000000000 --dim seq=64 --output " + outputs, 1,
+      "out of memory: " + extents + " needs ");
+  EXPECT_FALSE(std::filesystem::exists(outputs));
+  expect_error("bench " + path("model.onnx") + " --dim batch=1,2000000000 --dim seq=64", 1,
+               "the arena alone takes ");
+}
+
+TEST_F(Cli, ThreadsBeyondThoseOfTheProcessAreSaid) {
+  const std::string notice = "tenon: 1000 threads asked, ";
+  for (const char* command : {"run ", "bench --runs 3 "}) {
+    const Outcome outcome =
+        tenon(command + path("model.onnx") + " --dim batch=1 --dim seq=4 --threads 1000");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find(notice), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find(notice), outcome.err.rfind(notice)) << outcome.err;
+  }
+}
+
+TEST_F(Cli, OutputsThatCannotBeWrittenAreErrors) {
+  const std::string shape = path("model.onnx") + " --dim batch=1 --dim seq=4";
+  std::ofstream(path("file")) << "in the way";
+  expect_error("run " + shape + " --output " + path("file"), 1, "cannot be made: Not a directory");
+  expect_error("run " + shape + " --output " + path("file/below"), 1,
+               "cannot be made: Not a directory");
+  std::filesystem::create_directories(path("taken/last_hidden_state.npy/x"));
+  expect_error("run " + shape + " --output " + path("taken"), 1, "cannot be written: ");
+}
+
+// Each row is flushed as it is measured, so the loss is not found by the last flush alone.
+TEST_F(Cli, AFullDiskUnderStandardOutputIsAnError) {
+  const std::string command = std::string(TENON_BINARY_DIR) + "/bin/tenon bench " +
+                              path("model.onnx") +
+                              " --dim batch=1 --dim seq=4 --runs 3 >/dev/full 2>" + path("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  EXPECT_NE(contents(path("err")).find("standard output cannot be written"), std::string::npos);
+}
+
+TEST_F(Cli, EveryCommandHasHelp) {
+  for (const char* command : {"", "run", "bench", "show", "demo"}) {
+    const Outcome outcome = tenon(std::string(command) + " --help");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.out.find("Usage: tenon"), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+  }
 }
 
 TEST_F(Cli, WritesOutputsAsNpyAndReadsInputsFromNpy) {

@@ -6,6 +6,7 @@
 
 #include "tests/driver/run_graph.h"
 #include "tests/driver/small_encoder.h"
+#include "tests/full.h"
 #include "tests/lower/graph_cases.h"
 
 namespace tenon::graph_test {
@@ -24,6 +25,13 @@ bool row_equals(const graph::Tensor& tensor, int64_t at, const graph::Tensor& ro
          std::memcmp(&tensor.bytes[static_cast<size_t>(at) * bytes], row.bytes.data(), bytes) == 0;
 }
 
+// Batches to put a row into; in full every remainder of every tile.
+std::vector<int64_t> batches() {
+  std::vector<int64_t> result = {1, 7, 512};
+  for (int64_t batch = 2; full_tests() && batch <= 50; ++batch) result.push_back(batch);
+  return result;
+}
+
 // Every input of the graph has b as its first axis; every output too.
 void expect_rows_keep_their_bits(const Graph& g, Extents extents) {
   extents["b"] = 1;
@@ -33,7 +41,7 @@ void expect_rows_keep_their_bits(const Graph& g, Extents extents) {
     RunGraph compiled(g, isa);
     for (const int threads : {1, 2}) {
       compiled.set_threads(threads);
-      for (const int64_t batch : {1, 7, 512}) {
+      for (const int64_t batch : batches()) {
         for (const int64_t spare : {0, 5}) {
           const int64_t at = batch * 2 / 3;
           Tensors inputs = alone;
@@ -159,7 +167,7 @@ TEST_F(EncoderBits, ARowKeepsItsBits) {
     for (const int threads : {1, 2}) {
       if (threads > graph.threads() && threads > usable_threads()) continue;
       graph.set_threads(threads);
-      for (const int64_t batch : {1, 7, 512}) {
+      for (const int64_t batch : batches()) {
         for (const int64_t spare : {0, 6}) {
           const int64_t at = batch * 2 / 3;
           const auto row = run(graph, request(batch, 11, at, 11, spare), at, 11);

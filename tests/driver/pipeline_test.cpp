@@ -57,6 +57,14 @@ INSTANTIATE_TEST_SUITE_P(OddGraphs, PipelineTest, ::testing::ValuesIn(odd_cases(
 INSTANTIATE_TEST_SUITE_P(Graphs, PipelineTest, ::testing::ValuesIn(all_graphs()),
                          [](const auto& info) { return info.param.name; });
 
+TEST(Pipeline, TellsWhatItFusedAndHowLongItTook) {
+  const driver::Compiled compiled = driver::compile(encoder(2), {.cpu = cpu_info()});
+  EXPECT_EQ(compiled.fusion.found("fused_attention"), 2);
+  EXPECT_EQ(compiled.fusion.found("fused_layer_norm"), 5);
+  EXPECT_EQ(compiled.times.front().pass, "simplify");
+  EXPECT_EQ(compiled.times.back().pass, "plan");
+}
+
 TEST(Pipeline, EncoderGivesTheNumbersOfTheInterpreter) {
   const Graph g = encoder(2);
   for (const CpuIsa isa : isas_here()) {

@@ -139,6 +139,49 @@ TEST_F(ExtentsTest, NoMemory) {
   expect_error(request, {"input_ids", "null"});
 }
 
+// Of 2^31 - 1 rows: nothing this large is ever read or reserved, so the pointers of a small request
+// will do.
+class HugeRequest : public Request {
+ public:
+  HugeRequest() : Request(2, 3) {
+    for (auto& [name, view] : inputs) view.shape = {kRows, kPositions}, view.capacity = {};
+    for (auto& [name, view] : outputs)
+      view.shape = {kRows, kPositions, kHidden}, view.capacity = {};
+  }
+  static constexpr int64_t kRows = (int64_t{1} << 31) - 1;
+};
+
+TEST_F(ExtentsTest, AnArenaThatNoMachineHas) {
+  expect_error(HugeRequest(), {"bytes for the arena", "more than any machine has"});
+}
+
+TEST_F(ExtentsTest, AnOutputThatNoMachineHas) {
+  const int64_t bytes = HugeRequest::kRows * kPositions * kHidden * 4;
+  try {
+    graph_->run(HugeRequest().inputs);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "out of memory: " + std::to_string(bytes) +
+                                " bytes for output \"last_hidden_state\"");
+  }
+}
+
+TEST_F(ExtentsTest, MemoryIsKnownBeforeARunAndNeedsNoData) {
+  Request request(2, 3);
+  for (auto& [name, view] : request.inputs) view.data = nullptr;
+  const std::vector<MemoryUse> uses = graph_->memory_of(request.inputs);
+  ASSERT_EQ(uses.size(), 5u);  // three inputs, an output, the arena
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(uses[i].bytes, 2 * 3 * 8) << uses[i].what;
+  EXPECT_EQ(uses[3].what, "output \"last_hidden_state\"");
+  EXPECT_EQ(uses[3].bytes, 2 * 3 * kHidden * 4);
+  EXPECT_EQ(uses[4].what, "the arena");
+  EXPECT_EQ(error_of(Request(2, 3)), "no error");
+  EXPECT_EQ(uses[4].bytes, graph_->arena_bytes());
+  EXPECT_THROW(graph_->memory_of(Request(1, kPositions + 1).inputs), Error);
+  EXPECT_EQ(graph_->memory_of(HugeRequest().inputs)[3].bytes,
+            HugeRequest::kRows * kPositions * kHidden * 4);
+}
+
 TEST_F(ExtentsTest, ATokenOutsideTheVocabularyIsReportedWithItsOrigin) {
   for (const int64_t id : {kVocab, int64_t{-101}, int64_t{1} << 40}) {
     Request request(3, 5);

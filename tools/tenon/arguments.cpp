@@ -1,20 +1,14 @@
 // See arguments.h.
 #include "tools/tenon/arguments.h"
 
-#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
 
 #include "tools/tenon/commands.h"
 
 namespace tenon::cli {
 namespace {
-
-template <typename T>
-std::optional<T> parse_number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -26,15 +20,24 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+// A list of numbers from `least` to `most`; `noun` says what each one is.
+template <typename T>
+std::vector<T> parse_list(std::string_view list, char separator, T least, T most, const char* noun,
+                          const std::string& whole) {
+  std::vector<T> numbers;
+  for (const std::string_view part : split(list, separator)) {
+    const auto number = parse_number<T>(part);
+    if (!number || *number < least || *number > most)
+      throw UsageError("'{}': '{}' is not {}", whole, part, noun);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 std::vector<int64_t> parse_extents(std::string_view text, char separator,
                                    const std::string& whole) {
-  std::vector<int64_t> extents;
-  for (const std::string_view part : split(text, separator)) {
-    const auto extent = parse_number<int64_t>(part);
-    if (!extent || *extent < 0) throw UsageError("'{}': '{}' is not an extent", whole, part);
-    extents.push_back(*extent);
-  }
-  return extents;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return parse_list<int64_t>(text, separator, 0, kMost, "an extent", whole);
 }
 
 std::pair<std::string, std::string> split_name(const std::string& text, const char* example) {
@@ -50,16 +53,9 @@ std::pair<double, double> parse_range(std::string_view text, const std::string& 
   if (at != std::string_view::npos) {
     const auto low = parse_number<double>(text.substr(0, at)),
                high = parse_number<double>(text.substr(at + 2));
-    if (low && high && *low <= *high) return {*low, *high};
+    if (low && high && *low <= *high && std::isfinite(*high - *low)) return {*low, *high};
   }
   throw UsageError("'{}': '{}' is not a range LO..HI", whole, text);
-}
-
-}  // namespace
-
-std::pair<std::string, std::vector<int64_t>> parse_dim(const std::string& text) {
-  const auto [name, value] = split_name(text, "seq=128");
-  return {name, parse_extents(value, ',', text)};
 }
 
 InputSpec parse_input(const std::string& text) {
@@ -71,6 +67,8 @@ InputSpec parse_input(const std::string& text) {
     return spec;
   }
   const std::vector<std::string_view> parts = split(value, ':');
+  if (parts.size() == 1 && value.find_first_of("./") != std::string::npos)
+    throw UsageError("'{}': a file of values must be a .npy file", text);
   if (parts[0] != "scalar") spec.shape = parse_extents(parts[0], 'x', text);
   const std::string_view fill = parts.size() > 1 ? parts[1] : "random";
   if (fill == "random" && parts.size() <= 3) {
@@ -85,8 +83,39 @@ InputSpec parse_input(const std::string& text) {
   return spec;
 }
 
-std::vector<Extents> cartesian_product(
-    const std::vector<std::pair<std::string, std::vector<int64_t>>>& dims) {
+void check_new(std::set<std::string>& names, const std::string& name, const char* option,
+               const char* advice) {
+  if (!names.insert(name).second) throw UsageError("{} {} is given twice{}", option, name, advice);
+}
+
+}  // namespace
+
+std::vector<int> parse_threads(const std::string& text) {
+  return parse_list<int>(text, ',', 1, kMostCount, "a thread count", text);
+}
+
+std::vector<DimChoices> parse_dims(const std::vector<std::string>& texts) {
+  std::set<std::string> names;
+  std::vector<DimChoices> dims;
+  for (const std::string& text : texts) {
+    const auto [name, value] = split_name(text, "seq=128");
+    check_new(names, name, "--dim", "; `tenon bench` takes lists: seq=16,128");
+    dims.emplace_back(name, parse_extents(value, ',', text));
+  }
+  return dims;
+}
+
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts) {
+  std::set<std::string> names;
+  std::vector<InputSpec> specs;
+  for (const std::string& text : texts) {
+    specs.push_back(parse_input(text));
+    check_new(names, specs.back().name, "--input", "");
+  }
+  return specs;
+}
+
+std::vector<Extents> cartesian_product(const std::vector<DimChoices>& dims) {
   std::vector<Extents> result = {{}};
   for (const auto& [name, choices] : dims) {
     std::vector<Extents> longer;

@@ -1,7 +1,8 @@
-// Reads the small languages of the command line: NAME=VALUE, lists of extents, and how an input is
-// to be made.
+// Reads the small languages of the command line: numbers, NAME=VALUE, lists of extents, and how an
+// input is to be made. What makes no sense is a UsageError that quotes it.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +13,26 @@
 
 namespace tenon::cli {
 
-// "seq=16,128" -> {"seq", {16, 128}}. User errors say what is wrong with the text.
-std::pair<std::string, std::vector<int64_t>> parse_dim(const std::string& text);
+// The whole text as a number, as std::from_chars reads it.
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "1,2" -> {1, 2}: counts from 1 to kMostCount.
+constexpr int kMostCount = 1 << 20;
+std::vector<int> parse_threads(const std::string& text);
+
+// {"batch=1", "seq=16,128"} -> {{"batch", {1}}, {"seq", {16, 128}}}. Each name once.
+using DimChoices = std::pair<std::string, std::vector<int64_t>>;
+std::vector<DimChoices> parse_dims(const std::vector<std::string>& texts);
+
+// Every choice of one extent per dim, the last dim changing fastest.
+using Extents = std::map<std::string, int64_t>;
+std::vector<Extents> cartesian_product(const std::vector<DimChoices>& dims);
 
 enum class Fill { File, Random, Zeros, Ones };
 
@@ -25,11 +44,7 @@ struct InputSpec {
   std::vector<int64_t> shape;
   std::optional<std::pair<double, double>> range;
 };
-InputSpec parse_input(const std::string& text);
-
-// Every choice of one extent per dim, the last dim changing fastest.
-using Extents = std::map<std::string, int64_t>;
-std::vector<Extents> cartesian_product(
-    const std::vector<std::pair<std::string, std::vector<int64_t>>>& dims);
+// Each name once.
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts);
 
 }  // namespace tenon::cli

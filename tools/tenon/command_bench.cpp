@@ -70,12 +70,10 @@ void print_row(const Row& row) {
   std::fflush(stdout);
 }
 
-Row measure(CompiledGraph& graph, const std::vector<InputSpec>& specs, const Extents& dims,
-            int threads, const BenchOptions& options) {
+Row measure(CompiledGraph& graph, const Inputs& inputs, int threads, const BenchOptions& options) {
   Row row;
   graph.set_threads(threads);
   row.threads = graph.threads();
-  const Inputs inputs = make_inputs(graph, specs, dims);
   row.dims = inputs.dims;
   fmt::print(stderr, "tenon: {} threads={}\n", to_string(row.dims), row.threads);
   row.peak_before = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
@@ -89,23 +87,28 @@ Row measure(CompiledGraph& graph, const std::vector<InputSpec>& specs, const Ext
 }  // namespace
 
 void bench(const BenchOptions& options) {
-  std::vector<InputSpec> specs;
-  for (const std::string& text : options.inputs) specs.push_back(parse_input(text));
-  std::vector<std::pair<std::string, std::vector<int64_t>>> dims;
-  for (const std::string& text : options.dims) dims.push_back(parse_dim(text));
+  const std::vector<Extents> product = cartesian_product(parse_dims(options.dims));
+  std::vector<int> threads;
+  if (!options.threads.empty()) threads = parse_threads(options.threads);
+  const std::vector<GivenInput> given = read_inputs(options.inputs);
   reset_peak_rss();
   CompiledGraph graph = compile_model(options.model, options.precision, 0);
   double compile_ms = graph.stats().milliseconds;
-  const std::vector<int> threads =
-      options.threads.empty() ? std::vector{graph.threads()} : options.threads;
+  if (threads.empty()) threads = {graph.threads()};
+  for (int& count : threads) count = use_threads(graph, count);
+  std::vector<Inputs> plans;  // all of them before the first is measured: a bad one costs no time
+  for (const Extents& extents : product) plans.push_back(plan_inputs(graph, given, extents));
+  say_defaults(plans[0]);
   if (!options.json) print_header();
-  for (const Extents& extents : cartesian_product(dims)) {
+  for (Inputs& inputs : plans) {
+    fill_inputs(graph, given, inputs);
     for (const int count : threads) {
-      Row row = measure(graph, specs, extents, count, options);
+      Row row = measure(graph, inputs, count, options);
       row.compile_ms = std::exchange(compile_ms, 0);
       options.json ? print_json(row, options.precision) : print_row(row);
       reset_peak_rss();
     }
+    inputs = {};
   }
 }
 

@@ -34,6 +34,16 @@ void print_summary(const OwnedTensor& tensor) {
              std::sqrt(std::max(variance, 0.0)));
 }
 
+Extents single_extents(const std::vector<std::string>& texts) {
+  Extents dims;
+  for (const auto& [name, extents] : parse_dims(texts)) {
+    if (extents.size() != 1)
+      throw UsageError("--dim {}: run takes one extent; `tenon bench` takes lists", name);
+    dims[name] = extents[0];
+  }
+  return dims;
+}
+
 // Names of ONNX values may hold slashes; a file's name may not.
 std::string file_name(std::string name) {
   for (char& c : name) {
@@ -42,25 +52,7 @@ std::string file_name(std::string name) {
   return name + ".npy";
 }
 
-}  // namespace
-
-void run(const RunOptions& options) {
-  std::vector<InputSpec> specs;
-  for (const std::string& text : options.inputs) specs.push_back(parse_input(text));
-  Extents dims;
-  for (const std::string& text : options.dims) {
-    const auto [name, extents] = parse_dim(text);
-    if (extents.size() != 1)
-      throw UsageError("'{}': run takes one extent; `tenon bench` takes lists", text);
-    dims[name] = extents[0];
-  }
-  CompiledGraph graph = compile_model(options.model, options.precision, options.threads);
-  const Inputs inputs = make_inputs(graph, specs, dims);
-  const std::vector<OwnedTensor> outputs = graph.run(inputs.views);
-  if (options.output.empty()) {
-    for (const OwnedTensor& output : outputs) print_summary(output);
-    return;
-  }
+void write_files(const std::vector<OwnedTensor>& outputs, const std::string& folder) {
   std::map<std::string, std::string> writers;  // file -> output
   for (const OwnedTensor& output : outputs) {
     const auto [it, fresh] = writers.emplace(file_name(output.name), output.name);
@@ -69,13 +61,29 @@ void run(const RunOptions& options) {
                        output.name, it->first);
   }
   std::error_code problem;
-  std::filesystem::create_directories(options.output, problem);
-  if (problem) throw user_error("{}: cannot be made: {}", options.output, problem.message());
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw user_error("{}: cannot be made: {}", folder, problem.message());
   for (const OwnedTensor& output : outputs) {
-    const std::string path =
-        (std::filesystem::path(options.output) / file_name(output.name)).string();
+    const std::string path = (std::filesystem::path(folder) / file_name(output.name)).string();
     npy::write(path, output.dtype, output.shape, output.bytes.data());
     fmt::print("{}\n", path);
+  }
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  const Extents dims = single_extents(options.dims);
+  const std::vector<GivenInput> given = read_inputs(options.inputs);
+  CompiledGraph graph = compile_model(options.model, options.precision, options.threads);
+  Inputs inputs = plan_inputs(graph, given, dims);
+  say_defaults(inputs);
+  fill_inputs(graph, given, inputs);
+  const std::vector<OwnedTensor> outputs = graph.run(inputs.views);
+  if (options.output.empty()) {
+    for (const OwnedTensor& output : outputs) print_summary(output);
+  } else {
+    write_files(outputs, options.output);
   }
 }
 

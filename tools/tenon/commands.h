@@ -33,7 +33,7 @@ struct RunOptions : ModelOptions {
 };
 
 struct BenchOptions : ModelOptions {
-  std::vector<int> threads;
+  std::string threads;   // COUNT[,COUNT...]; empty: all
   int runs = 0;          // 0: as many as `seconds` allow
   double seconds = 1;    // per configuration
   double probe_ms = 20;  // length of a slice of the peak probe

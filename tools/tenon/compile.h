@@ -6,7 +6,11 @@
 
 namespace tenon::cli {
 
-// threads 0: as many as this process may use; more than that is a User error.
+// threads 0: as many as this process may use.
 CompiledGraph compile_model(const std::string& path, const std::string& precision, int threads);
+
+// How many there will be: where the process may not use that many, all that it may, and stderr
+// says so.
+int use_threads(CompiledGraph& graph, int threads);
 
 }  // namespace tenon::cli

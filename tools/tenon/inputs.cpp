@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <random>
 
-#include "api/npy.h"
 #include "base/error.h"
+#include "tools/tenon/memory.h"
 #include "types/dim.h"
 
 namespace tenon::cli {
@@ -49,12 +49,10 @@ void take_dims_of(const TensorInfo& info, const std::vector<int64_t>& shape,
   }
 }
 
-void add_defaults(const std::vector<DimInfo>& known, Extents& dims) {
+void add_defaults(const std::vector<DimInfo>& known, Inputs& inputs) {
   for (size_t i = 0; i < known.size(); ++i) {
-    if (dims.contains(known[i].name)) continue;
     const int64_t extent = std::clamp<int64_t>(i == 0 ? 1 : 128, known[i].least, known[i].most);
-    dims[known[i].name] = extent;
-    fmt::print(stderr, "tenon: {}={} (not given; set it with --dim)\n", known[i].name, extent);
+    if (inputs.dims.emplace(known[i].name, extent).second) inputs.defaults[known[i].name] = extent;
   }
 }
 
@@ -74,15 +72,22 @@ std::vector<int64_t> shape_of(const TensorInfo& info, const Extents& dims) {
   return shape;
 }
 
-std::vector<std::byte> fill(const InputSpec& spec, DType dtype, const std::vector<int64_t>& shape,
-                            uint64_t seed) {
-  int64_t elements = 1;
-  for (const int64_t extent : shape) {
-    if (__builtin_mul_overflow(elements, extent, &elements) || elements > int64_t{1} << 36) {
-      throw user_error("input {}: shape [{}] is too large", spec.name, fmt::join(shape, ", "));
-    }
-  }
+const GivenInput* find(const std::vector<GivenInput>& given, const std::string& name) {
+  const auto same = [&](const GivenInput& input) { return input.spec.name == name; };
+  const auto found = std::find_if(given.begin(), given.end(), same);
+  return found == given.end() ? nullptr : &*found;
+}
+
+TensorView view_of(const TensorInfo& info, const GivenInput& given) {
+  if (given.spec.fill != Fill::File) return {nullptr, info.dtype, given.spec.shape};
+  return {given.array.bytes.data(), given.array.dtype, given.array.shape};
+}
+
+std::vector<std::byte> fill(const InputSpec& spec, const TensorView& view, uint64_t seed) {
+  const DType dtype = view.dtype;
   const int64_t size = size_of(dtype);
+  int64_t elements = 1;
+  for (const int64_t extent : view.shape) elements *= extent;  // no overflow: it fits in memory
   std::vector<std::byte> bytes(static_cast<size_t>(elements * size));
   if (spec.fill == Fill::Zeros) return bytes;
   std::mt19937_64 random(seed);
@@ -101,41 +106,55 @@ std::vector<std::byte> fill(const InputSpec& spec, DType dtype, const std::vecto
 
 }  // namespace
 
-Inputs make_inputs(const CompiledGraph& graph, const std::vector<InputSpec>& specs,
+std::vector<GivenInput> read_inputs(const std::vector<std::string>& texts) {
+  std::vector<GivenInput> given;
+  for (InputSpec& spec : parse_inputs(texts)) {
+    npy::Array array = spec.fill == Fill::File ? npy::read(spec.file) : npy::Array();
+    given.push_back({std::move(spec), std::move(array)});
+  }
+  return given;
+}
+
+Inputs plan_inputs(CompiledGraph& graph, const std::vector<GivenInput>& given,
                    const Extents& dims) {
   const std::vector<TensorInfo> infos = graph.inputs();
   const std::vector<DimInfo> known = graph.dims();
-  Inputs inputs{{}, {}, dims};
   for (const auto& [name, extent] : dims) check_name("dim", name, known);
-  for (const InputSpec& spec : specs) check_name("input", spec.name, infos);
+  for (const GivenInput& input : given) check_name("input", input.spec.name, infos);
 
+  Inputs inputs{.memory = {}, .views = {}, .dims = dims, .defaults = {}};
   for (const TensorInfo& info : infos) {
-    for (const InputSpec& spec : specs) {
-      if (spec.name != info.name) continue;
-      TensorView& view = inputs.views[info.name];
-      view = {nullptr, info.dtype, spec.shape};
-      if (spec.fill == Fill::File) {
-        npy::Array array = npy::read(spec.file);
-        view = {nullptr, array.dtype, array.shape};
-        inputs.memory[info.name] = std::move(array.bytes);
-      }
-      take_dims_of(info, view.shape, known, inputs.dims);
-    }
+    const GivenInput* input = find(given, info.name);
+    if (!input) continue;
+    const TensorView& view = inputs.views[info.name] = view_of(info, *input);
+    take_dims_of(info, view.shape, known, inputs.dims);
   }
-  add_defaults(known, inputs.dims);
-  for (size_t i = 0; i < infos.size(); ++i) {
-    const auto given = std::find_if(specs.begin(), specs.end(),
-                                    [&](const InputSpec& s) { return s.name == infos[i].name; });
-    TensorView& view = inputs.views[infos[i].name];
-    std::vector<std::byte>& memory = inputs.memory[infos[i].name];
-    if (given == specs.end()) view = {nullptr, infos[i].dtype, shape_of(infos[i], inputs.dims)};
-    if (given == specs.end() || given->fill != Fill::File) {
-      memory = fill(given == specs.end() ? InputSpec{.name = infos[i].name} : *given,
-                    infos[i].dtype, view.shape, i);
-    }
-    view.data = memory.data();
+  add_defaults(known, inputs);
+  for (const TensorInfo& info : infos) {
+    if (!inputs.views.contains(info.name))
+      inputs.views[info.name] = {nullptr, info.dtype, shape_of(info, inputs.dims)};
   }
+  check_memory(graph.memory_of(inputs.views), to_string(inputs.dims));
   return inputs;
+}
+
+void fill_inputs(const CompiledGraph& graph, const std::vector<GivenInput>& given, Inputs& inputs) {
+  uint64_t seed = 0;
+  for (const TensorInfo& info : graph.inputs()) {
+    const GivenInput* input = find(given, info.name);
+    const InputSpec spec = input ? input->spec : InputSpec{.name = info.name};
+    TensorView& view = inputs.views[info.name];
+    if (spec.fill != Fill::File) {
+      std::vector<std::byte>& memory = inputs.memory[info.name] = fill(spec, view, seed);
+      view.data = memory.data();
+    }
+    ++seed;
+  }
+}
+
+void say_defaults(const Inputs& inputs) {
+  for (const auto& [name, extent] : inputs.defaults)
+    fmt::print(stderr, "tenon: {}={} (not given; set it with --dim)\n", name, extent);
 }
 
 std::string to_string(const Extents& dims) {

@@ -5,8 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <optional>
+#include <type_traits>
 
 #include "tenon/error.h"
+#include "tools/tenon/arguments.h"
 #include "tools/tenon/commands.h"
 
 namespace tenon::cli {
@@ -14,7 +18,22 @@ namespace {
 
 constexpr const char* kVersion = "tenon " TENON_VERSION;
 constexpr int kWorkFailed = 1, kBadUsage = 2;
-const CLI::Range kCount(1, 1 << 20);
+
+// Unlike CLI::Range it says what is no number at all, and refuses NaN.
+template <typename T>
+CLI::Validator number(T least, T most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const std::optional<T> value = parse_number<T>(text);
+    if (value && *value >= least && *value <= most) return "";
+    const char* kind = std::is_integral_v<T> ? "whole number" : "number";
+    return fmt::format("'{}' is not a {} from {} to {}", text, kind, least, most);
+  };
+  return {check, ""};
+}
+
+const CLI::Validator kCount = number(1, kMostCount);
+const CLI::Validator kNotEmpty(
+    [](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "");
 
 struct CommandLine {
   CLI::App app{"Tenon compiles a model once and runs it at any shape.", "tenon"};
@@ -29,14 +48,25 @@ struct CommandLine {
     add_run();
     add_bench();
     add_show();
-    CLI::App* command = app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes");
-    command->add_option("--threads", demo.threads, "Threads to use (default: all)")->check(kCount);
+    add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
+                demo.threads);
+  }
+
+  static void add_threads(CLI::App* command, int& threads) {
+    command->add_option("--threads", threads, "Threads to use (default: all)")
+        ->check(kCount)
+        ->type_name("COUNT");
+  }
+
+  static void add_model(CLI::App* command, std::string& model) {
+    command->add_option("model", model, "An ONNX file")
+        ->required()
+        ->check(kNotEmpty)
+        ->type_name("MODEL.onnx");
   }
 
   static void add_model_options(CLI::App* command, ModelOptions& options, const char* dim_help) {
-    command->add_option("model", options.model, "An ONNX file")
-        ->required()
-        ->type_name("MODEL.onnx");
+    add_model(command, options.model);
     command
         ->add_option("--input", options.inputs,
                      "NAME=FILE.npy or NAME=8x128:random[:LO..HI], :zeros, :ones; inputs not given "
@@ -54,34 +84,39 @@ struct CommandLine {
   void add_run() {
     CLI::App* command = app.add_subcommand("run", "Run a model once");
     add_model_options(command, run, "The extent of a symbolic dim: seq=128");
-    command->add_option("--threads", run.threads, "Threads to use (default: all)")->check(kCount);
-    command->add_option("--output", run.output,
-                        "Folder for the outputs, as NAME.npy (default: print a summary)");
+    add_threads(command, run.threads);
+    command
+        ->add_option("--output", run.output,
+                     "Folder for the outputs, as NAME.npy (default: print a summary)")
+        ->check(kNotEmpty)
+        ->type_name("FOLDER");
   }
 
   void add_bench() {
     CLI::App* command = app.add_subcommand("bench", "Time a model at shapes and thread counts");
     add_model_options(command, bench, "Extents of a symbolic dim, each is measured: seq=16,128");
     command->add_option("--threads", bench.threads, "Thread counts: 1,2 (default: all)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(kCount);
+        ->check(kNotEmpty)
+        ->type_name("COUNT,...");
     command
         ->add_option("--runs", bench.runs, "Timed runs per configuration (default: by --seconds)")
-        ->check(kCount);
-    command->add_option("--seconds", bench.seconds, "Time per configuration")
-        ->check(CLI::Range(0.0, 3600.0));
+        ->check(kCount)
+        ->type_name("COUNT");
+    command->add_option("--seconds", bench.seconds, "Time per configuration (default: 1)")
+        ->check(number(0.0, 3600.0))
+        ->type_name("SECONDS");
     command
         ->add_option("--probe-ms", bench.probe_ms,
-                     "Length of a slice of the peak probe; 1000 for a gate")
-        ->check(CLI::Range(1.0, 10000.0));
+                     "Length of a slice of the peak probe (default: 20); 1000 for a gate")
+        ->check(number(1.0, 10000.0))
+        ->type_name("MS");
     command->add_flag("--json", bench.json, "A JSON line per configuration");
   }
 
   void add_show() {
     CLI::App* command = app.add_subcommand("show", "Print what the compiler makes of a model");
-    command->add_option("model", show.model, "An ONNX file")->required()->type_name("MODEL.onnx");
-    command->add_option("--stage", show.stage, "graph, kernel, source or program")
+    add_model(command, show.model);
+    command->add_option("--stage", show.stage, "graph (default), kernel, source or program")
         ->type_name("STAGE");
   }
 };
@@ -101,14 +136,23 @@ std::string choices(const CLI::App& app) {
   return fmt::format("options of `tenon {}`: {}", parsed[0]->get_name(), fmt::join(names, ", "));
 }
 
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error,
+                          const char* first_argument) {
+  const auto parsed = app.get_subcommands();
+  if (parsed.empty()) {
+    if (!first_argument) return "a command is needed; " + choices(app);
+    const char* kind = first_argument[0] == '-' ? "option" : "command";
+    return fmt::format("unknown {} '{}'; {}", kind, first_argument, choices(app));
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    return fmt::format("not understood: {}; {}", fmt::join(app.remaining(true), " "), choices(app));
+  }
+  return fmt::format("{}; see `tenon {} --help`", error.what(), parsed[0]->get_name());
+}
+
 int report_usage(const CLI::App& app, const CLI::ParseError& error, const char* first_argument) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  std::string message = error.what();
-  if (app.get_subcommands().empty() && first_argument && first_argument[0] != '-') {
-    message = fmt::format("unknown command '{}'", first_argument);
-  }
-  while (!message.empty() && message.back() == '\n') message.pop_back();
-  fmt::print(stderr, "tenon: error: {}; {}\n", message, choices(app));
+  fmt::print(stderr, "tenon: error: {}\n", usage_message(app, error, first_argument));
   return kBadUsage;
 }
 
@@ -118,7 +162,8 @@ int call(const CommandLine& line) {
   if (name == "bench") bench(line.bench);
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
-  if (std::fflush(stdout) != 0) throw Error(ErrorKind::User, "standard output cannot be written");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw Error(ErrorKind::User, "standard output cannot be written");
   return 0;
 }
 
@@ -138,6 +183,9 @@ int parse_and_call(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return tenon::cli::parse_and_call(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tenon: error: out of memory\n", stderr);
+    return tenon::cli::kWorkFailed;
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "tenon: error: %s\n", error.what());
