@@ -13,12 +13,12 @@
 namespace tenon {
 namespace {
 
-// A million; a tenth of it where a sanitizer slows it down, tenfold in full.
+// A million; a tenth of it where a sanitizer slows it down, threefold in full.
 int expressions() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return 100'000;
 #else
-  return full_tests() ? 10'000'000 : 1'000'000;
+  return full_tests() ? 3'000'000 : 1'000'000;
 #endif
 }
 
