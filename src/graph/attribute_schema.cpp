@@ -10,35 +10,11 @@ namespace tenon::graph {
 
 namespace {
 
-using enum AttributeKind;
-
+constexpr bool Required = true, Optional = false;
 constexpr AttributeRow kRows[] = {
-    {Op::Dims, "values", AttributeKind::Dims},
-    {Op::Dims, "scalar", Integer, false},
-    {Op::Cast, "dtype", AttributeKind::DType},
-    {Op::Reshape, "shape", AttributeKind::Dims},
-    {Op::Transpose, "perm", Integers},
-    {Op::Expand, "shape", AttributeKind::Dims},
-    {Op::Slice, "starts", AttributeKind::Dims},
-    {Op::Slice, "extents", AttributeKind::Dims},
-    {Op::Slice, "steps", Integers},
-    {Op::Concat, "axis", Integer},
-    {Op::Split, "axis", Integer},
-    {Op::Split, "extents", AttributeKind::Dims},
-    {Op::ReduceSum, "axes", Integers},
-    {Op::ReduceMean, "axes", Integers},
-    {Op::ReduceMax, "axes", Integers},
-    {Op::ReduceMin, "axes", Integers},
-    {Op::Gather, "axis", Integer},
-    {Op::Softmax, "axis", Integer},
-    {Op::LayerNorm, "epsilon", Number},
-    {Op::Linear, "activation", Text, false},
-    {Op::Linear, "bias", Integer, false},
-    {Op::Linear, "residual", Integer, false},
-    {Op::Attention, "heads", Integer},
-    {Op::Attention, "head_dim", Integer},
-    {Op::Attention, "kv_heads", Integer, false},
-    {Op::Attention, "scale", Number, false},
+#define ATTRIBUTE(Name, attribute, kind, required) \
+  {Op::Name, attribute, AttributeKind::kind, required},
+#include "graph/ops.def"
 };
 
 const AttributeRow* find_row(Op op, std::string_view name) {

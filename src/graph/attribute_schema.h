@@ -17,7 +17,8 @@ enum class AttributeKind : uint8_t {
   Text,
   DType,
   Integers,
-  Dims
+  Dims,
+  Numbers
 };  // as AttributeValue
 
 struct AttributeRow {

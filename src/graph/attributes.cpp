@@ -67,4 +67,8 @@ const std::vector<Dim>& Attributes::dims(std::string_view name) const {
   return get<std::vector<Dim>>(*this, name);
 }
 
+const std::vector<double>& Attributes::numbers(std::string_view name) const {
+  return get<std::vector<double>>(*this, name);
+}
+
 }  // namespace tenon::graph

@@ -12,8 +12,8 @@
 
 namespace tenon::graph {
 
-using AttributeValue =
-    std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Dim>>;
+using AttributeValue = std::variant<int64_t, double, std::string, DType, std::vector<int64_t>,
+                                    std::vector<Dim>, std::vector<double>>;
 
 class Attributes {
  public:
@@ -34,6 +34,7 @@ class Attributes {
   DType dtype(std::string_view name) const;
   const std::vector<int64_t>& integers(std::string_view name) const;
   const std::vector<Dim>& dims(std::string_view name) const;
+  const std::vector<double>& numbers(std::string_view name) const;
 
   bool operator==(const Attributes&) const = default;
 

@@ -88,6 +88,11 @@ void check(const SymbolTable& table, const Given& given) {
   }
 }
 
+bool is_decided(const SymbolTable& table, const Constraint& constraint) {
+  const auto known = [&](const Dim& dim) { return dim.evaluate(values_of(table)).has_value(); };
+  return known(constraint.left) && known(constraint.right);
+}
+
 void check_constraint(const SymbolTable& table, const Constraint& constraint) {
   using enum Constraint::Kind;
   const std::optional<int64_t> left = constraint.left.evaluate(values_of(table));
@@ -125,8 +130,22 @@ SymbolTable bind_symbols(const Graph& graph,
     for (const Given& given : all) progress = solve(table, given) || progress;
   }
   for (const Given& given : all) check(table, given);
-  for (const Constraint& constraint : graph.constraints()) check_constraint(table, constraint);
+  for (const Constraint& constraint : graph.constraints()) {
+    if (is_decided(table, constraint)) check_constraint(table, constraint);
+  }
   return table;
+}
+
+void define_symbol(const Graph& graph, const Symbol& symbol, int64_t value, SymbolTable& table) {
+  if (!symbol.bounds().contains(value)) {
+    throw user_error("{} = {} is outside its bounds {}..{}", symbol.name(), value,
+                     symbol.bounds().lo, symbol.bounds().hi);
+  }
+  table.emplace(symbol.name(), value);
+  for (const Constraint& constraint : graph.constraints()) {
+    const bool mine = constraint.left.uses(symbol) || constraint.right.uses(symbol);
+    if (mine && is_decided(table, constraint)) check_constraint(table, constraint);
+  }
 }
 
 }  // namespace tenon::graph

@@ -40,6 +40,10 @@ struct HashAttribute {
     hasher.number(static_cast<int64_t>(values.size()));
     for (const int64_t value : values) hasher.number(value);
   }
+  void operator()(const std::vector<double>& values) const {
+    hasher.number(static_cast<int64_t>(values.size()));
+    for (const double value : values) hasher.number(std::bit_cast<int64_t>(value));
+  }
   void operator()(const std::vector<Dim>& values) const { hash_dims(hasher, values); }
 };
 

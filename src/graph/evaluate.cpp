@@ -5,41 +5,17 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "graph/op_table.h"
 
 namespace tenon::graph {
 
 namespace {
 
 using Evaluator = std::vector<Tensor> (*)(const Evaluation&);
-namespace ev = evaluators;
 
-constexpr auto kEvaluators = op_table<Evaluator>({
-    {Op::Input, ev::leaf},       {Op::Param, ev::leaf},
-    {Op::Constant, ev::leaf},    {Op::Dims, ev::leaf},
-    {Op::Neg, ev::unary},        {Op::Abs, ev::unary},
-    {Op::Sqrt, ev::unary},       {Op::Reciprocal, ev::unary},
-    {Op::Exp, ev::unary},        {Op::Log, ev::unary},
-    {Op::Erf, ev::unary},        {Op::Tanh, ev::unary},
-    {Op::Sigmoid, ev::unary},    {Op::Relu, ev::unary},
-    {Op::Gelu, ev::unary},       {Op::GeluTanh, ev::unary},
-    {Op::Silu, ev::unary},       {Op::Not, ev::unary},
-    {Op::Cast, ev::cast},        {Op::Add, ev::binary},
-    {Op::Sub, ev::binary},       {Op::Mul, ev::binary},
-    {Op::Div, ev::binary},       {Op::Pow, ev::binary},
-    {Op::Min, ev::binary},       {Op::Max, ev::binary},
-    {Op::Equal, ev::binary},     {Op::Less, ev::binary},
-    {Op::LessEqual, ev::binary}, {Op::And, ev::binary},
-    {Op::Or, ev::binary},        {Op::Where, ev::where},
-    {Op::Reshape, ev::reshape},  {Op::Transpose, ev::transpose},
-    {Op::Expand, ev::expand},    {Op::Slice, ev::slice},
-    {Op::Concat, ev::concat},    {Op::Split, ev::split},
-    {Op::ReduceSum, ev::reduce}, {Op::ReduceMean, ev::reduce},
-    {Op::ReduceMax, ev::reduce}, {Op::ReduceMin, ev::reduce},
-    {Op::MatMul, ev::matmul},    {Op::Gather, ev::gather},
-    {Op::Softmax, ev::softmax},  {Op::LayerNorm, ev::layer_norm},
-    {Op::Linear, ev::linear},    {Op::Attention, ev::attention},
-});
+constexpr Evaluator kEvaluators[] = {
+#define OP(Name, rule, evaluator, ...) evaluators::evaluator,
+#include "graph/ops.def"
+};
 
 }  // namespace
 

@@ -46,24 +46,8 @@ Tensor pick(const Tensor& source, Extents shape, std::span<const int64_t> at);
 
 namespace evaluators {
 using Results = std::vector<Tensor>;
-Results leaf(const Evaluation& e);
-Results unary(const Evaluation& e);
-Results cast(const Evaluation& e);
-Results binary(const Evaluation& e);
-Results where(const Evaluation& e);
-Results reshape(const Evaluation& e);
-Results transpose(const Evaluation& e);
-Results expand(const Evaluation& e);
-Results slice(const Evaluation& e);
-Results concat(const Evaluation& e);
-Results split(const Evaluation& e);
-Results gather(const Evaluation& e);
-Results reduce(const Evaluation& e);
-Results softmax(const Evaluation& e);
-Results layer_norm(const Evaluation& e);
-Results matmul(const Evaluation& e);
-Results linear(const Evaluation& e);
-Results attention(const Evaluation& e);
+#define OP(Name, rule, evaluator, ...) Results evaluator(const Evaluation& e);
+#include "graph/ops.def"
 double activate(Op op, double x);  // a float unary op on one element
 }  // namespace evaluators
 

@@ -182,6 +182,16 @@ void Graph::note_symbols(Op op, std::span<const Dim> dims) {
 
 void Graph::declare(const Symbol& symbol) { note_symbols(Op::Dims, std::vector<Dim>{symbol}); }
 
+Symbol Graph::fresh_symbol(const std::string& stem, Bounds bounds) {
+  std::string name;
+  for (size_t n = symbols_.size(); name.empty() || symbols_.contains(name); ++n) {
+    name = fmt::format("{}.{}", stem, n);
+  }
+  const Symbol symbol(name, bounds);
+  declare(symbol);
+  return symbol;
+}
+
 void Graph::add_constraint(Constraint constraint) {
   using enum Constraint::Kind;
   const Dim &a = constraint.left, &b = constraint.right;

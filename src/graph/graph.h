@@ -118,6 +118,9 @@ class Graph {
   // second comes in.
   const std::map<std::string, Symbol>& symbols() const { return symbols_; }
   void declare(const Symbol& symbol);  // a symbol that no shape names yet
+  // A symbol of a new name, for an extent that a step defines when it runs (a count, a shape that
+  // is data): its value is what the step's result has.
+  Symbol fresh_symbol(const std::string& stem, Bounds bounds);
   const std::vector<Constraint>& constraints() const { return constraints_; }
   void add_constraint(Constraint constraint);  // kept once; provably false is a User error
 

@@ -4,68 +4,16 @@
 
 #include <algorithm>
 
-#include "graph/op_table.h"
-
 namespace tenon::graph {
 
 namespace {
 
 using Rule = void (*)(Inference&);
 
-void leaf(Inference& op) {
-  throw internal_error("[{}] is a leaf: its type is given, not inferred", info(op.op()).text);
-}
-
-constexpr auto kRules = op_table<Rule>({
-    {Op::Input, leaf},
-    {Op::Param, leaf},
-    {Op::Constant, leaf},
-    {Op::Dims, leaf},
-    {Op::Neg, rules::unary},
-    {Op::Abs, rules::unary},
-    {Op::Sqrt, rules::unary},
-    {Op::Reciprocal, rules::unary},
-    {Op::Exp, rules::unary},
-    {Op::Log, rules::unary},
-    {Op::Erf, rules::unary},
-    {Op::Tanh, rules::unary},
-    {Op::Sigmoid, rules::unary},
-    {Op::Relu, rules::unary},
-    {Op::Gelu, rules::unary},
-    {Op::GeluTanh, rules::unary},
-    {Op::Silu, rules::unary},
-    {Op::Not, rules::unary},
-    {Op::Cast, rules::cast},
-    {Op::Add, rules::binary},
-    {Op::Sub, rules::binary},
-    {Op::Mul, rules::binary},
-    {Op::Div, rules::binary},
-    {Op::Pow, rules::binary},
-    {Op::Min, rules::binary},
-    {Op::Max, rules::binary},
-    {Op::Equal, rules::binary},
-    {Op::Less, rules::binary},
-    {Op::LessEqual, rules::binary},
-    {Op::And, rules::binary},
-    {Op::Or, rules::binary},
-    {Op::Where, rules::where},
-    {Op::Reshape, rules::reshape},
-    {Op::Transpose, rules::transpose},
-    {Op::Expand, rules::expand},
-    {Op::Slice, rules::slice},
-    {Op::Concat, rules::concat},
-    {Op::Split, rules::split},
-    {Op::ReduceSum, rules::reduce},
-    {Op::ReduceMean, rules::reduce},
-    {Op::ReduceMax, rules::reduce},
-    {Op::ReduceMin, rules::reduce},
-    {Op::MatMul, rules::matmul},
-    {Op::Gather, rules::gather},
-    {Op::Softmax, rules::softmax},
-    {Op::LayerNorm, rules::layer_norm},
-    {Op::Linear, rules::linear},
-    {Op::Attention, rules::attention},
-});
+constexpr Rule kRules[] = {
+#define OP(Name, rule, ...) rules::rule,
+#include "graph/ops.def"
+};
 
 // Constants before symbols before expressions; then the one with fewer symbols.
 const Dim& simpler(const Dim& a, const Dim& b) {
@@ -84,6 +32,10 @@ bool names_subset(const Dim& a, const Dim& b) {
 bool may_be_one(const Dim& dim) { return dim.bounds().contains(1); }
 
 }  // namespace
+
+void rules::leaf(Inference& op) {
+  throw internal_error("[{}] is a leaf: its type is given, not inferred", info(op.op()).text);
+}
 
 void infer(Inference& inference) { kRules[static_cast<size_t>(inference.op())](inference); }
 

@@ -1,6 +1,6 @@
 // Type inference: the result types of an op from its operands and attributes, and what had to be
-// assumed about symbolic extents. Each op has a rule (a function on Inference) in the table of
-// infer.cpp; rules say errors with the op first and the operand types last.
+// assumed about symbolic extents. Each op has a rule (a function on Inference) in its row of
+// ops.def; rules say errors with the op first and the operand types last.
 #pragma once
 
 #include <span>
@@ -61,23 +61,8 @@ class Inference {
 void infer(Inference& inference);
 
 namespace rules {
-void unary(Inference& op);
-void cast(Inference& op);
-void binary(Inference& op);
-void where(Inference& op);
-void reshape(Inference& op);
-void transpose(Inference& op);
-void expand(Inference& op);
-void slice(Inference& op);
-void concat(Inference& op);
-void split(Inference& op);
-void reduce(Inference& op);
-void matmul(Inference& op);
-void gather(Inference& op);
-void softmax(Inference& op);
-void layer_norm(Inference& op);
-void linear(Inference& op);
-void attention(Inference& op);
+#define OP(Name, rule, ...) void rule(Inference& op);
+#include "graph/ops.def"
 }  // namespace rules
 
 }  // namespace tenon::graph

@@ -48,10 +48,18 @@ Bound bind_leaves(const Graph& graph, const std::map<std::string, Tensor>& input
   return bound;
 }
 
-void check_result(const Node& node, int result, const Tensor& tensor, const SymbolValues& values) {
+// An extent that is a symbol without a value is what this result defines.
+void check_result(const Graph& graph, const Node& node, int result, const Tensor& tensor,
+                  SymbolTable& table) {
   const TensorType& type = node.types()[static_cast<size_t>(result)];
   std::vector<int64_t> expected;
-  for (const Dim& extent : type.shape) expected.push_back(extent.evaluate(values).value_or(-1));
+  for (const Dim& extent : type.shape) {
+    const std::optional<Symbol> symbol = extent.as_symbol();
+    if (symbol && !table.contains(symbol->name()) && expected.size() < tensor.shape.size()) {
+      define_symbol(graph, *symbol, tensor.shape[expected.size()], table);
+    }
+    expected.push_back(extent.evaluate(values_of(table)).value_or(-1));
+  }
   if (tensor.dtype != type.dtype || tensor.shape != expected) {
     throw internal_error("[{}] gave {}[{}] for {}", info(node.op()).text, to_string(tensor.dtype),
                          fmt::join(tensor.shape, ", "), type.to_string());
@@ -63,7 +71,7 @@ void check_result(const Node& node, int result, const Tensor& tensor, const Symb
 std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape;
-  const SymbolTable table = bind_symbols(graph, shapes);
+  SymbolTable table = bind_symbols(graph, shapes);
   const SymbolValues values = values_of(table);
   Bound bound = bind_leaves(graph, inputs);
   const std::vector<const Node*> order = graph.topological();
@@ -79,7 +87,7 @@ std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Te
     std::vector<Tensor> results = evaluate(*node, operands, values);
     for (int i = 0; i < node->result_count(); ++i) {
       Tensor& tensor = results[static_cast<size_t>(i)];
-      check_result(*node, i, tensor, values);
+      check_result(graph, *node, i, tensor, table);
       bound[{node, i}] = std::make_shared<const Tensor>(std::move(tensor));
     }
     for (const Value& operand : node->operands()) {

@@ -10,7 +10,6 @@ namespace tenon::graph {
 enum class Op : uint16_t {
 #define OP(Name, ...) Name,
 #include "graph/ops.def"
-#undef OP
 };
 
 enum OpTraits : unsigned {
@@ -22,6 +21,7 @@ enum OpTraits : unsigned {
   kReduction = 1u << 5,
   kFloatOnly = 1u << 6,
   kBoolOnly = 1u << 7,
+  kNoKernel = 1u << 8,  // not compiled yet: the interpreter runs it
 };
 
 struct OpInfo {
@@ -34,9 +34,8 @@ struct OpInfo {
 };
 
 inline constexpr OpInfo kOps[] = {
-#define OP(Name, ...) {.name = #Name, __VA_ARGS__},
+#define OP(Name, rule, evaluator, ...) {.name = #Name, __VA_ARGS__},
 #include "graph/ops.def"
-#undef OP
 };
 inline constexpr int kOpCount = sizeof(kOps) / sizeof(kOps[0]);
 

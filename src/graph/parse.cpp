@@ -203,6 +203,8 @@ class Parser {
         return list<int64_t>([&] { return cursor_.integer(); });
       case AttributeKind::Dims:
         return list<Dim>([&] { return dim(); });
+      case AttributeKind::Numbers:
+        return list<double>([&] { return real(); });
     }
     throw internal_error("no such kind of attribute");
   }

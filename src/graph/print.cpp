@@ -27,6 +27,9 @@ struct AttributeText {
   std::string operator()(const std::vector<int64_t>& values) const {
     return fmt::format("[{}]", fmt::join(values, ", "));
   }
+  std::string operator()(const std::vector<double>& values) const {
+    return fmt::format("[{}]", fmt::join(values, ", "));
+  }
   std::string operator()(const std::vector<Dim>& values) const {
     return '[' + joined(values) + ']';
   }

@@ -15,15 +15,10 @@ using graph::Value;
 
 namespace {
 
-// Ops of the table that have no kernels yet.
-constexpr Op kMissing[] = {Op::Pow, Op::Split};
-
 bool has_kernels(DType dtype) { return dtype != DType::F16 && dtype != DType::BF16; }
 
 std::string problem(const Node& node) {
-  for (const Op op : kMissing) {
-    if (node.op() == op) return std::string(graph::info(op).text);
-  }
+  if (graph::has(node.op(), graph::kNoKernel)) return std::string(graph::info(node.op()).text);
   const bool contraction =
       node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
   for (const TensorType& type : node.types()) {

@@ -3,6 +3,14 @@
 
 #include <unordered_map>
 
+#include "import/onnx/ops/control.h"
+#include "import/onnx/ops/index.h"
+#include "import/onnx/ops/math.h"
+#include "import/onnx/ops/quantize.h"
+#include "import/onnx/ops/sequence.h"
+#include "import/onnx/ops/spatial.h"
+#include "import/onnx/ops/transformer.h"
+
 namespace tenon::onnx {
 namespace {
 

@@ -18,7 +18,7 @@ struct Importer {
 };
 
 // The newest default-domain opset whose ops were looked through for changes of meaning.
-inline constexpr int64_t kNewestOpset = 23;
+inline constexpr int64_t kNewestOpset = 28;
 
 // Null where the op has no row. `domain` is "" for ai.onnx.
 const Importer* find_importer(std::string_view domain, std::string_view op);
