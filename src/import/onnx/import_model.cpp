@@ -6,6 +6,7 @@
 #include "import/onnx/call.h"
 #include "import/onnx/model_importer.h"
 #include "import/onnx/onnx.h"
+#include "import/onnx/read_parts.h"
 
 namespace tenon::onnx {
 namespace {
@@ -83,6 +84,25 @@ graph::Graph import_file(const std::string& path, const ImportOptions& options) 
 graph::Graph import_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                           const std::string& name, const ImportOptions& options) {
   return import_with(bytes, TensorLoader(std::move(owner), std::nullopt), name, options);
+}
+
+NamedTensor read_tensor_file(const std::string& path) {
+  const graph::Data file = map_file(path);
+  try {
+    std::string_view name;
+    const std::string_view bytes(reinterpret_cast<const char*>(file.bytes.data()),
+                                 file.bytes.size());
+    const LoadedTensor loaded = TensorLoader(file.owner, std::filesystem::path(path).parent_path())
+                                    .load(read_tensor(bytes, name));
+    NamedTensor result{std::string(name), {loaded.type.dtype, {}, {}}};
+    for (const Dim& extent : loaded.type.shape) {
+      result.tensor.shape.push_back(extent.const_value());
+    }
+    result.tensor.bytes.assign(loaded.data.bytes.begin(), loaded.data.bytes.end());
+    return result;
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("[onnx] {}: {}", path, error.what()));
+  }
 }
 
 }  // namespace tenon::onnx

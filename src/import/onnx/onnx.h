@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "graph/graph.h"
+#include "graph/interpret.h"
 
 namespace tenon::onnx {
 
@@ -23,5 +24,12 @@ graph::Graph import_file(const std::string& path, const ImportOptions& options =
 // `owner` keeps the bytes alive: parameters point into them. `name` stands in error messages.
 graph::Graph import_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                           const std::string& name, const ImportOptions& options = {});
+
+// A file that holds one tensor (TensorProto), as the ONNX test suites have them.
+struct NamedTensor {
+  std::string name;
+  graph::Tensor tensor;
+};
+NamedTensor read_tensor_file(const std::string& path);
 
 }  // namespace tenon::onnx
