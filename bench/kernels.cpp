@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -229,38 +231,42 @@ struct Benchmark {
 constexpr Benchmark kBenchmarks[] = {
     {"linear", linear}, {"attention", attention}, {"encoder", encoder}};
 
+constexpr const char* kUsage =
+    "usage: bench_kernels [linear|attention|encoder] [--tries N | --glance] [--rows TEXT]\n";
+
+int run(std::span<char* const> words) {
+  std::string only;
+  int tries = 5;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    const bool more = i + 1 < words.size();
+    if (word == "--tries" && more) {
+      tries = std::atoi(words[++i]);
+    } else if (word == "--rows" && more) {
+      only_rows = words[++i];
+    } else if (word == "--glance") {
+      tries = 0;
+    } else if (std::ranges::any_of(kBenchmarks, [&](const auto& b) { return b.name == word; })) {
+      only = word;
+    } else {
+      throw user_error("{}", kUsage);
+    }
+  }
+  bool met = true;
+  for (const Benchmark& b : kBenchmarks) {
+    if (only.empty() || only == b.name) met &= b.run(tries);
+  }
+  return met ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace tenon
 
 int main(int argc, char** argv) {
-  std::string only;
-  int tries = 5;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (arg == "--tries" && i + 1 < argc) {
-      tries = std::atoi(argv[++i]);
-    } else if (arg == "--rows" && i + 1 < argc) {
-      tenon::only_rows = argv[++i];
-    } else if (arg == "--glance") {
-      tries = 0;
-    } else if (std::ranges::any_of(tenon::kBenchmarks,
-                                   [&](const auto& b) { return b.name == arg; })) {
-      only = arg;
-    } else {
-      fmt::print(
-          stderr,
-          "usage: bench_kernels [linear|attention|encoder] [--tries N | --glance] [--rows TEXT]\n");
-      return 2;
-    }
-  }
   try {
-    bool met = true;
-    for (const tenon::Benchmark& b : tenon::kBenchmarks) {
-      if (only.empty() || only == b.name) met &= b.run(tries);
-    }
-    return met ? 0 : 1;
-  } catch (const tenon::Error& error) {
-    fmt::print(stderr, "bench_kernels: {}\n", error.what());
-    return 1;
+    return tenon::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_kernels: %s\n", error.what());
+    return 2;
   }
 }

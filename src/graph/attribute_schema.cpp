@@ -10,7 +10,7 @@ namespace tenon::graph {
 
 namespace {
 
-constexpr bool Required = true, Optional = false;
+enum : bool { Optional, Required };  // as the rows say
 constexpr AttributeRow kRows[] = {
 #define ATTRIBUTE(Name, attribute, kind, required) \
   {Op::Name, attribute, AttributeKind::kind, required},

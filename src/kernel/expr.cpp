@@ -25,7 +25,7 @@ std::vector<const ExprRef*> postorder(const ExprRef& root) {
       stack.pop_back();
     } else if (next < expr.args.size()) {
       const ExprRef* arg = &expr.args[next++];
-      stack.push_back({arg, 0});
+      stack.emplace_back(arg, 0);
     } else {
       if (done.insert(&expr).second) order.push_back(ref);
       stack.pop_back();

@@ -11,7 +11,6 @@ namespace tenon::legalize {
 
 using graph::Node;
 using graph::Op;
-using graph::Value;
 
 namespace {
 

@@ -47,7 +47,7 @@ class AttentionRow {
  private:
   Block block_step() {
     const Symbol c_max = column("c.max", kKeyBlock), c_sum = column("c.sum", kKeyBlock);
-    const ExprRef block_max = reduce(Op::ReduceMax, c_max, kKeyBlock, {load(s_, f_, c_max)});
+    const ExprRef block_max = reduce(Op::ReduceMax, c_max, kKeyBlock, {score(c_max)});
     const ExprRef block_sum = reduce(Op::ReduceAdd, c_sum, kKeyBlock, {load(s_, f_, c_sum)});
     const ExprRef all_masked = pointwise(Op::Equal, {scalar(next_), f32(-kInf)});
     return {scores(),
@@ -57,30 +57,32 @@ class AttentionRow {
             store(max_, 0, scalar(next_)),
             each("c.exp", kKeyBlock,
                  [&](const Dim& c) {
-                   return store(s_, c, pointwise(Op::Exp, {load(s_, f_, c) - scalar(base_)}));
+                   return store(s_, c, pointwise(Op::Exp, {score(c) - scalar(base_)}));
                  }),
             store(sum_, 0, fma(scalar(sum_), scalar(decay_), block_sum)),
             weighted_values()};
   }
 
-  // s = mask + q k^T; keys past the end start, and stay, at -inf.
+  // s = q k^T; keys past the end start, and stay, at -inf.
   Stmt scores() {
     return each("c.key", kKeyBlock, [&](const Dim& c) {
       const Symbol d = column("d.key", width_);
       const Guard inside = {first_ + c, keys_};
-      const ExprRef init = select(in_range(inside.index, inside.bound), mask(c), f32(-kInf));
+      const ExprRef init = select(in_range(inside.index, inside.bound), f32(0), f32(-kInf));
       const ExprRef key = guarded(at_head(1, first_ + c, kv_head_, d), inside);
       return store(s_, c, reduce(Op::ReduceFma, d, width_, {load(query_, f_, d), key, init}));
     });
   }
 
-  ExprRef mask(const Dim& c) {
-    if (node_.operand_count() <= 3) return f32(0);
+  // With the mask, added to the finished score: a sum that starts at a large one would round to it.
+  ExprRef score(const Dim& c) {
+    const ExprRef plain = load(s_, f_, c);
+    if (node_.operand_count() <= 3) return plain;
     const Value mask = node_.operand(3);
     const Shape scores = {region_.root().shape()[0], node_.attributes().integer("heads"),
                           region_.root().shape()[1], keys_};
     const Index index = broadcast_index(mask.shape(), {b_, h_, i_, first_ + c}, scores);
-    return guarded(region_.at(mask, index), {first_ + c, keys_});
+    return plain + guarded(region_.at(mask, index), {first_ + c, keys_});
   }
 
   // o = o * decay + p v

@@ -7,7 +7,6 @@
 namespace tenon::lower {
 
 using namespace kernel;
-using graph::Node;
 using graph::Value;
 
 namespace {

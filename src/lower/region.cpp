@@ -237,7 +237,7 @@ ExprRef Region::gather(const Node& node, const Index& index) {
     lets_.push_back(let(it->second, found, extent, reported));
   }
   Index source(index.begin(), index.begin() + static_cast<int64_t>(axis));
-  source.push_back(it->second);
+  source.emplace_back(it->second);
   source.insert(source.end(), index.begin() + static_cast<int64_t>(axis + width), index.end());
   return at(data, source);
 }

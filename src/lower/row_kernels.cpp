@@ -94,7 +94,7 @@ Lowered lower_softmax(Region& region) {
 // The largest or smallest element; NaN if one is NaN, as NumPy has it.
 static ExprRef extreme(const ExprRef& x, const Symbol& range, const Dim& extent, bool smallest) {
   auto flip = [&](const ExprRef& e) { return smallest ? pointwise(Op::Neg, {e}) : e; };
-  const ExprRef result = flip(reduce(Op::ReduceMax, range, extent, {flip(x)}));
+  ExprRef result = flip(reduce(Op::ReduceMax, range, extent, {flip(x)}));
   if (!is_float(x->dtype)) return result;
   const ExprRef zero = constant(x->dtype, 0), one = constant(x->dtype, 1);
   const ExprRef is_nan = select(pointwise(Op::Equal, {x, x}), zero, one);

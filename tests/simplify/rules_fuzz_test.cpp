@@ -13,7 +13,7 @@
 namespace tenon::simplify {
 namespace {
 
-using namespace graph;  // NOLINT(google-build-using-namespace): the vocabulary of every line below
+using namespace graph;
 using rewrite::Item;
 using rewrite::ItemKind;
 using rewrite::Pattern;

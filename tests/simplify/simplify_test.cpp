@@ -10,7 +10,7 @@
 namespace tenon::simplify {
 namespace {
 
-using namespace graph;  // NOLINT(google-build-using-namespace): the vocabulary of every line below
+using namespace graph;
 
 struct Case {
   const char* what;

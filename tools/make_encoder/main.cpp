@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace tenon::make_encoder;  // NOLINT(google-build-using-namespace)
+using namespace tenon::make_encoder;
 
 constexpr const char* kUsage =
     "usage: make_encoder OUT.onnx [--layers 6] [--hidden 384] [--heads 12] [--ffn 1536]\n"

@@ -154,9 +154,10 @@ Emitter::Value* Emitter::emit_register_column(int buffer, const Dim& offset) {
         low.push_back(upper ? lane - half + static_cast<int>(kLaneCount) : lane);
         high.push_back(upper ? lane + static_cast<int>(kLaneCount) : lane + half);
       }
-      for (int row = 0; row < kLaneCount; ++row) {
-        if (row & half) continue;
-        Value *&a = v[static_cast<size_t>(row)], *&b = v[static_cast<size_t>(row + half)];
+      const auto distance = static_cast<size_t>(half);
+      for (size_t row = 0; row < static_cast<size_t>(kLaneCount); ++row) {
+        if (row & distance) continue;
+        Value *&a = v[row], *&b = v[row + distance];
         Value* new_a = builder_.CreateShuffleVector(a, b, low);
         b = builder_.CreateShuffleVector(a, b, high);
         a = new_a;

@@ -247,7 +247,7 @@ void Emitter::emit_let(const kernel::Let& let) {
     builder_.CreateStore(what, at);
   };
   report(1, value), report(2, extent);
-  report(0, builder_.getInt64(static_cast<uint64_t>(kernel_.argument_of(let.buffer) + 1)));
+  report(0, builder_.getInt64(static_cast<uint64_t>(kernel_.argument_of(let.buffer)) + 1));
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
   if (safe->getType()->isVectorTy()) {

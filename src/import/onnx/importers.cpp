@@ -14,7 +14,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace importers;  // NOLINT(google-build-using-namespace): the rows name them bare
+using namespace importers;
 
 constexpr Importer kImporters[] = {
 #define IMPORT(domain, op, since, least, most, outputs, function) \

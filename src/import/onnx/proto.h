@@ -34,7 +34,7 @@ enum class Wire : uint8_t { Unknown, Varint, Fixed32, Bytes, Varints, Fixed32s, 
 
 // kNodeInput, kNodeOutput, ...: field numbers, one enumerator per row.
 enum Field : uint32_t {
-#define FIELD(message, name, number, wire) k##message##name = number,
+#define FIELD(message, name, number, wire) k##message##name = (number),
 #include "import/onnx/proto.def"
 #undef FIELD
 };
