@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the node cases of the installed onnx package as folders in the backend test format: NAME/model.onnx,
-NAME/test_data_set_N/{input,output}_M.pb, and NAME/data.json with the case's own tolerances. Cases whose values are no
-tensors (sequences, optionals, maps) are written too, as their own messages: the reader decides what it can read.
+"""Makes the data of the ONNX backend test suites under DIR, once per version of the installed onnx package.
+
+DIR/node gets the node cases as folders: NAME/model.onnx, NAME/test_data_set_N/{input,output}_M.pb, and NAME/data.json
+with the case's own tolerances. Cases whose values are no tensors (sequences, optionals, maps) are written too, as
+their own messages: the reader decides what it can read. The suites that the package holds as files are linked.
 
   scripts/venv_python.sh tests/conformance/make_node_data.py DIR
 """
@@ -14,6 +16,8 @@ import sys
 import onnx
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
+
+PACKAGED = ("simple", "pytorch-converted", "pytorch-operator", "light", "real")
 
 
 def message(value, info):
@@ -44,10 +48,18 @@ def write_case(case, folder):
 
 def main():
     target = pathlib.Path(sys.argv[1])
+    stamp = target / "version"
+    if stamp.exists() and stamp.read_text() == onnx.__version__:
+        print(f"onnx {onnx.__version__}: made before")
+        return
     shutil.rmtree(target, ignore_errors=True)
     cases = collect_testcases()
     for case in cases:
-        write_case(case, target / case.name)
+        write_case(case, target / "node" / case.name)
+    packaged = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
+    for suite in PACKAGED:
+        (target / suite).symlink_to(packaged / suite)
+    stamp.write_text(onnx.__version__)
     print(f"onnx {onnx.__version__}: {len(cases)} node cases")
 
 

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::onnx_test {
@@ -18,7 +19,8 @@ bool agrees(double a, double b, const Tolerance& tolerance) {
 }  // namespace
 
 std::string difference(const graph::Tensor& actual, const graph::Tensor& expected,
-                       const Tolerance& tolerance) {
+                       Tolerance tolerance) {
+  if (actual.dtype == DType::BF16) tolerance.rtol = std::max(tolerance.rtol, 1.0 / 64);
   if (actual.dtype != expected.dtype) {
     return fmt::format("is {}, expected {}", to_string(actual.dtype), to_string(expected.dtype));
   }

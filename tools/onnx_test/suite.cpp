@@ -1,9 +1,11 @@
-// Folders are cases, or hold cases.
+// See suite.h.
 #include "tools/onnx_test/suite.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <iterator>
 
 #include "base/error.h"
 #include "tools/onnx_test/case.h"
@@ -11,37 +13,48 @@
 namespace tenon::onnx_test {
 namespace {
 
-namespace fs = std::filesystem;
+struct Counts {
+  int passed = 0, failed = 0, skipped = 0, compiled = 0;
+};
 
-void find_cases(const fs::path& folder, std::vector<fs::path>& cases) {
-  if (!fs::is_directory(folder)) throw user_error("{} is not a folder", folder.string());
-  if (is_case(folder)) {
-    cases.push_back(folder);
+std::string how(const CaseResult& result) {
+  if (result.compiled) return "compiled";
+  if (result.why_interpreted.empty()) return "interpreted";
+  return fmt::format("interpreted: {}", result.why_interpreted);
+}
+
+void report(const Case& the_case, const CaseResult& result, const std::string* skip, bool verbose,
+            Counts& counts) {
+  if (skip && !result.passed) {
+    ++counts.skipped;
+    if (verbose) fmt::print("skipped {}: {}: {}\n", the_case.name, *skip, result.message);
     return;
   }
-  std::vector<fs::path> inside;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory()) inside.push_back(entry.path());
-  }
-  std::sort(inside.begin(), inside.end());
-  for (const fs::path& path : inside) find_cases(path, cases);
+  if (skip) fmt::print("PASSES {}, though it is to be skipped: {}\n", the_case.name, *skip);
+  ++(result.passed ? counts.passed : counts.failed);
+  counts.compiled += result.passed && result.compiled ? 1 : 0;
+  if (!result.passed) fmt::print("FAILED {}: {}\n", the_case.name, result.message);
+  if (result.passed && verbose) fmt::print("passed {} ({})\n", the_case.name, how(result));
 }
 
 }  // namespace
 
-int run_suite(const std::vector<std::string>& folders) {
-  std::vector<fs::path> cases;
-  for (const std::string& folder : folders) find_cases(folder, cases);
-  int passed = 0, failed = 0;
-  for (const fs::path& folder : cases) {
-    const CaseResult result = run_case(folder);
-    ++(result.passed ? passed : failed);
-    if (!result.passed) {
-      fmt::print("FAILED {}: {}\n", folder.filename().string(), result.message);
-    }
+int run_suite(const SuiteOptions& options, const Device& device) {
+  std::vector<Case> cases;
+  for (const std::string& folder : options.folders) {
+    std::ranges::move(find_cases(folder), std::back_inserter(cases));
   }
-  fmt::print("{} passed, {} failed, 0 skipped\n", passed, failed);
-  return failed == 0 ? 0 : 1;
+  if (cases.empty()) throw user_error("no case is in the folders given");
+  Counts counts;
+  for (const Case& one : cases) {
+    report(one, run_case(one, device), options.skip.reason(one.name), options.verbose, counts);
+    std::fflush(stdout);
+  }
+  if (options.verbose) {
+    fmt::print("{} compiled, {} interpreted\n", counts.compiled, counts.passed - counts.compiled);
+  }
+  fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
+  return counts.failed == 0 ? 0 : 1;
 }
 
 }  // namespace tenon::onnx_test

@@ -1,13 +1,23 @@
 // Many cases: finds them under the folders given, runs them in the order of their names, prints a
-// line per failure and the closing line `N passed, N failed, N skipped`.
+// line per failure and the closing line `N passed, N failed, N skipped`. Skipped cases run too: one
+// that passes is named, so that the list can shrink.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "tools/onnx_test/device.h"
+#include "tools/onnx_test/skip_list.h"
+
 namespace tenon::onnx_test {
 
+struct SuiteOptions {
+  std::vector<std::string> folders;
+  SkipList skip;
+  bool verbose = false;  // a line for every case: its result, and whether it was compiled
+};
+
 // Exit code: 0 where none failed.
-int run_suite(const std::vector<std::string>& folders);
+int run_suite(const SuiteOptions& options, const Device& device);
 
 }  // namespace tenon::onnx_test

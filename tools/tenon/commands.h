@@ -45,6 +45,14 @@ struct ShowOptions {
   std::string stage = "graph";
 };
 
+struct OnnxTestOptions {
+  std::vector<std::string> folders;
+  std::string device = "interpreter";
+  std::string codegen;  // empty: the device's own
+  std::string skip;     // a file; empty: nothing is skipped
+  bool verbose = false;
+};
+
 struct DemoOptions {
   int threads = 0;
 };
@@ -53,5 +61,6 @@ void run(const RunOptions& options);
 void bench(const BenchOptions& options);
 void show(const ShowOptions& options);
 void demo(const DemoOptions& options);
+int onnx_test(const OnnxTestOptions& options);  // the exit code: 1 where a case failed
 
 }  // namespace tenon::cli

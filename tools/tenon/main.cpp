@@ -41,6 +41,7 @@ struct CommandLine {
   BenchOptions bench;
   ShowOptions show;
   DemoOptions demo;
+  OnnxTestOptions onnx_test;
 
   CommandLine() {
     app.set_version_flag("--version", kVersion);
@@ -50,6 +51,7 @@ struct CommandLine {
     add_show();
     add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
                 demo.threads);
+    add_onnx_test();
   }
 
   static void add_threads(CLI::App* command, int& threads) {
@@ -119,6 +121,22 @@ struct CommandLine {
     command->add_option("--stage", show.stage, "graph (default), kernel, source or program")
         ->type_name("STAGE");
   }
+
+  void add_onnx_test() {
+    CLI::App* command =
+        app.add_subcommand("onnx-test", "Run cases in the ONNX backend test format");
+    command->add_option("folders", onnx_test.folders, "Cases, or folders of cases")
+        ->required()
+        ->type_name("DIR");
+    command->add_option("--device", onnx_test.device, "interpreter (default) or cpu")
+        ->type_name("DEVICE");
+    command->add_option("--codegen", onnx_test.codegen, "What generates the code: llvm")
+        ->type_name("NAME");
+    command->add_option("--skip", onnx_test.skip, "Cases not expected to pass: name and reason")
+        ->check(kNotEmpty)
+        ->type_name("FILE");
+    command->add_flag("--verbose", onnx_test.verbose, "A line for every case");
+  }
 };
 
 // What could have been written where something unknown was.
@@ -158,13 +176,15 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, const char* 
 
 int call(const CommandLine& line) {
   const std::string name = line.app.get_subcommands()[0]->get_name();
+  int exit_code = 0;
   if (name == "run") run(line.run);
   if (name == "bench") bench(line.bench);
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
+  if (name == "onnx-test") exit_code = onnx_test(line.onnx_test);
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw Error(ErrorKind::User, "standard output cannot be written");
-  return 0;
+  return exit_code;
 }
 
 int parse_and_call(int argc, char** argv) {
