@@ -17,23 +17,29 @@ struct Counts {
   int passed = 0, failed = 0, skipped = 0, compiled = 0;
 };
 
+// A message of several lines, as one.
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
 std::string how(const CaseResult& result) {
   if (result.compiled) return "compiled";
   if (result.why_interpreted.empty()) return "interpreted";
-  return fmt::format("interpreted: {}", result.why_interpreted);
+  return one_line(fmt::format("interpreted: {}", result.why_interpreted));
 }
 
 void report(const Case& the_case, const CaseResult& result, const std::string* skip, bool verbose,
             Counts& counts) {
   if (skip && !result.passed) {
     ++counts.skipped;
-    if (verbose) fmt::print("skipped {}: {}: {}\n", the_case.name, *skip, result.message);
+    if (verbose) fmt::print("skipped {}: {}: {}\n", the_case.name, *skip, one_line(result.message));
     return;
   }
   if (skip) fmt::print("PASSES {}, though it is to be skipped: {}\n", the_case.name, *skip);
   ++(result.passed ? counts.passed : counts.failed);
   counts.compiled += result.passed && result.compiled ? 1 : 0;
-  if (!result.passed) fmt::print("FAILED {}: {}\n", the_case.name, result.message);
+  if (!result.passed) fmt::print("FAILED {}: {}\n", the_case.name, one_line(result.message));
   if (result.passed && verbose) fmt::print("passed {} ({})\n", the_case.name, how(result));
 }
 
