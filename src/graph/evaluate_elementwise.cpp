@@ -1,141 +1,17 @@
-// Evaluation of elementwise ops. Floats compute in f64 and round once; integers in 64 bits that
-// wrap, then wrap to their width; a NaN operand of min, max and relu stays NaN, as in NumPy.
-// Integer division by zero gives 0.
-#include <cmath>
-#include <functional>
-#include <numbers>
-
+// Evaluation of elementwise ops: the scalar definitions of scalar_math.h at every position. Floats
+// compute in f64 and round once; integers in 64 bits that wrap, then wrap to their width.
 #include "base/error.h"
 #include "graph/evaluate.h"
+#include "graph/scalar_math.h"
+#include "types/narrow.h"
 
 namespace tenon::graph::evaluators {
 
 namespace {
 
-uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
-int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-double gelu_tanh(double x) {
-  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-  return 0.5 * x * (1 + std::tanh(inner));
-}
-
-int64_t integer_unary(Op op, DType dtype, int64_t x) {
-  switch (op) {
-    case Op::Neg:
-      return wrapped(0 - bits(x));
-    case Op::Abs:
-      return x < 0 && dtype != DType::U64 ? wrapped(0 - bits(x)) : x;
-    case Op::Relu:
-      return x < 0 && dtype != DType::U64 ? 0 : x;
-    case Op::Not:
-      return x == 0;
-    default:
-      throw internal_error("[{}] is no integer op", info(op).text);
-  }
-}
-
-double float_binary(Op op, double a, double b) {
-  switch (op) {
-    case Op::Add:
-      return a + b;
-    case Op::Sub:
-      return a - b;
-    case Op::Mul:
-      return a * b;
-    case Op::Div:
-      return a / b;
-    case Op::Pow:
-      return std::pow(a, b);
-    case Op::Min:
-      return std::isnan(a) || a < b ? a : b;
-    case Op::Max:
-      return std::isnan(a) || a > b ? a : b;
-    default:
-      throw internal_error("[{}] is no float op", info(op).text);
-  }
-}
-
-int64_t integer_power(int64_t base, int64_t exponent, bool is_unsigned) {
-  if (exponent < 0 && !is_unsigned) {
-    if (base == 1) return 1;
-    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    return 0;
-  }
-  uint64_t result = 1, square = bits(base);
-  for (uint64_t e = bits(exponent); e != 0; e >>= 1) {
-    if (e & 1) result *= square;
-    square *= square;
-  }
-  return wrapped(result);
-}
-
-int64_t integer_quotient(int64_t a, int64_t b, bool is_unsigned) {
-  if (b == 0) return 0;
-  if (is_unsigned) return wrapped(bits(a) / bits(b));
-  return b == -1 ? wrapped(0 - bits(a)) : a / b;
-}
-
-int64_t integer_binary(Op op, DType dtype, int64_t a, int64_t b) {
-  const bool is_unsigned = dtype == DType::U64;  // narrower ones are positive in 64 bits
-  const bool less = is_unsigned ? bits(a) < bits(b) : a < b;
-  switch (op) {
-    case Op::Add:
-      return wrapped(bits(a) + bits(b));
-    case Op::Sub:
-      return wrapped(bits(a) - bits(b));
-    case Op::Mul:
-      return wrapped(bits(a) * bits(b));
-    case Op::Div:
-      return integer_quotient(a, b, is_unsigned);
-    case Op::Pow:
-      return integer_power(a, b, is_unsigned);
-    case Op::Min:
-      return less ? a : b;
-    case Op::Max:
-      return less ? b : a;
-    case Op::Equal:
-      return a == b;
-    case Op::Less:
-      return less;
-    case Op::LessEqual:
-      return less || a == b;
-    case Op::And:
-      return a != 0 && b != 0;
-    case Op::Or:
-      return a != 0 || b != 0;
-    default:
-      throw internal_error("[{}] is no integer op", info(op).text);
-  }
-}
-
-int64_t float_compare(Op op, double a, double b) {
-  switch (op) {
-    case Op::Equal:
-      return a == b;
-    case Op::Less:
-      return a < b;
-    case Op::LessEqual:
-      return a <= b;
-    default:
-      throw internal_error("[{}] is no comparison", info(op).text);
-  }
-}
-
-// Keeps the low bits, as integer arithmetic of that width would have.
-Tensor from_wrapping(DType dtype, Extents shape, std::span<const int64_t> values) {
-  std::vector<int64_t> narrow(values.begin(), values.end());
-  const int width = info(dtype).bits;
-  if (is_integer(dtype) && width < 64) {
-    for (int64_t& value : narrow) {
-      const uint64_t high = bits(value) << (64 - width);
-      value = info(dtype).kind == DTypeKind::Signed ? wrapped(high) >> (64 - width)
-                                                    : wrapped(high >> (64 - width));
-    }
-  }
-  return from_integers(dtype, std::move(shape), narrow);
+Tensor from_wrapping(DType dtype, Extents shape, std::vector<int64_t> values) {
+  for (int64_t& value : values) value = wrap_to(dtype, value);
+  return from_integers(dtype, std::move(shape), values);
 }
 
 template <typename To, typename From, typename Function>
@@ -148,40 +24,29 @@ std::vector<To> zip(const std::vector<From>& a, const std::vector<int64_t>& at_a
   return result;
 }
 
-}  // namespace
-
-double activate(Op op, double x) {
-  switch (op) {
-    case Op::Neg:
-      return -x;
-    case Op::Abs:
-      return std::fabs(x);
-    case Op::Sqrt:
-      return std::sqrt(x);
-    case Op::Reciprocal:
-      return 1 / x;
-    case Op::Exp:
-      return std::exp(x);
-    case Op::Log:
-      return std::log(x);
-    case Op::Erf:
-      return std::erf(x);
-    case Op::Tanh:
-      return std::tanh(x);
-    case Op::Sigmoid:
-      return sigmoid(x);
-    case Op::Relu:
-      return x < 0 ? 0 : x;
-    case Op::Gelu:
-      return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
-    case Op::GeluTanh:
-      return gelu_tanh(x);
-    case Op::Silu:
-      return x * sigmoid(x);
-    default:
-      throw internal_error("[{}] is no float op", info(op).text);
+NarrowRounding rounding_of(const Attributes& attributes) {
+  using enum NarrowRounding::PowerOfTwo;
+  NarrowRounding rounding;
+  rounding.saturate = attributes.integer("saturate", 1) != 0;
+  if (attributes.find("rounding") != nullptr) {
+    const std::string& name = attributes.text("rounding");
+    rounding.power_of_two = name == "down" ? Down : name == "nearest" ? Nearest : Up;
   }
+  return rounding;
 }
+
+Tensor cast_to_narrow_float(const Evaluation& e) {
+  const Tensor& x = e.operand(0);
+  const NarrowRounding rounding = rounding_of(e.attributes());
+  const std::vector<double> values = to_doubles(x);
+  Tensor result = make_tensor(e.dtype(), x.shape);
+  for (size_t i = 0; i < values.size(); ++i) {
+    result.bytes[i] = std::byte{encode_narrow(e.dtype(), values[i], rounding)};
+  }
+  return result;
+}
+
+}  // namespace
 
 Results unary(const Evaluation& e) {
   const Tensor& x = e.operand(0);
@@ -192,17 +57,27 @@ Results unary(const Evaluation& e) {
   }
   std::vector<int64_t> values = to_integers(x);
   for (int64_t& value : values) value = integer_unary(e.node.op(), x.dtype, value);
-  return {from_wrapping(x.dtype, x.shape, values)};
+  return {from_wrapping(x.dtype, x.shape, std::move(values))};
 }
 
 Results cast(const Evaluation& e) {
   const Tensor& x = e.operand(0);
+  if (is_float(e.dtype()) && is_storage_only(e.dtype())) return {cast_to_narrow_float(e)};
   const bool through_f64 = is_float(x.dtype) || (x.dtype == DType::U64 && is_float(e.dtype()));
   if (through_f64) return {from_doubles(e.dtype(), x.shape, to_doubles(x))};
   if (is_float(e.dtype()) || e.dtype() == DType::Bool) {
     return {from_integers(e.dtype(), x.shape, to_integers(x))};
   }
   return {from_wrapping(e.dtype(), x.shape, to_integers(x))};
+}
+
+Results bit_cast(const Evaluation& e) {
+  Tensor result = e.operand(0);
+  result.dtype = e.dtype();
+  if (result.dtype == DType::Bool) {
+    for (std::byte& element : result.bytes) element = std::byte{element != std::byte{0}};
+  }
+  return {std::move(result)};
 }
 
 Results binary(const Evaluation& e) {

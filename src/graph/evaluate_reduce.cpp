@@ -6,37 +6,39 @@
 
 #include "base/error.h"
 #include "graph/evaluate.h"
+#include "graph/scalar_math.h"
 
 namespace tenon::graph::evaluators {
 
 namespace {
 
-double combine(Op op, double a, double b) {
-  if (op == Op::ReduceMax) return std::isnan(a) || a > b ? a : b;
-  if (op == Op::ReduceMin) return std::isnan(a) || a < b ? a : b;
-  return a + b;
-}
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
-int64_t combine(Op op, DType dtype, int64_t a, int64_t b) {
-  const bool less =
-      dtype == DType::U64 ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
-  if (op == Op::ReduceMax) return less ? b : a;
-  if (op == Op::ReduceMin) return less ? a : b;
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+// The elementwise op that joins two elements.
+Op combiner(Op reduction) {
+  switch (reduction) {
+    case Op::ReduceMax:
+      return Op::Max;
+    case Op::ReduceMin:
+      return Op::Min;
+    case Op::ReduceProd:
+      return Op::Mul;
+    default:
+      return Op::Add;
+  }
 }
 
 // What a reduction over no elements gives.
-double float_identity(Op op) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  return op == Op::ReduceMax ? -kInf : op == Op::ReduceMin ? kInf : 0;
+double float_identity(Op combine) {
+  return combine == Op::Max ? -kInf : combine == Op::Min ? kInf : combine == Op::Mul ? 1 : 0;
 }
 
-int64_t integer_identity(Op op, DType dtype) {
-  if (op == Op::ReduceSum) return 0;
+int64_t integer_identity(Op combine, DType dtype) {
+  if (combine == Op::Add || combine == Op::Mul) return combine == Op::Mul ? 1 : 0;
   const int width = info(dtype).bits;
   const bool is_signed = info(dtype).kind == DTypeKind::Signed;
   const int64_t largest = std::numeric_limits<int64_t>::max() >> (64 - width);  // of signed ones
-  if (op == Op::ReduceMax) return is_signed ? -largest - 1 : 0;
+  if (combine == Op::Max) return is_signed ? -largest - 1 : 0;
   return is_signed ? largest : static_cast<int64_t>(~uint64_t{0} >> (64 - width));
 }
 
@@ -51,41 +53,70 @@ std::vector<T> reduced(const std::vector<T>& values, std::span<const int64_t> to
   return result;
 }
 
-}  // namespace
-
-Results reduce(const Evaluation& e) {
-  const Tensor& x = e.operand(0);
-  const Op op = e.node.op();
+// The reduced axes stay, with extent 1.
+Tensor reduce_tensor(Op op, const Tensor& x, std::span<const int64_t> axes) {
   Extents shape = x.shape;
   int64_t group = 1;
-  for (const int64_t axis : e.attributes().integers("axes")) {
+  for (const int64_t axis : axes) {
     group *= shape[static_cast<size_t>(axis)];
     shape[static_cast<size_t>(axis)] = 1;
   }
   Extents strides = row_major_strides(shape);
-  for (const int64_t axis : e.attributes().integers("axes")) strides[static_cast<size_t>(axis)] = 0;
+  for (const int64_t axis : axes) strides[static_cast<size_t>(axis)] = 0;
   const std::vector<int64_t> to = offsets(x.shape, strides);
   const auto count = static_cast<size_t>(element_count(shape));
+  const Op combine = combiner(op);
   if (!is_float(x.dtype)) {
-    const auto f = [&](int64_t a, int64_t b) { return combine(op, x.dtype, a, b); };
+    const auto f = [&](int64_t a, int64_t b) { return integer_binary(combine, x.dtype, a, b); };
     std::vector<int64_t> sums =
-        reduced(to_integers(x), to, count, integer_identity(op, x.dtype), f);
-    if (info(x.dtype).bits < 64 && op == Op::ReduceSum) {  // wraps to the width
-      const int shift = 64 - info(x.dtype).bits;
-      for (int64_t& sum : sums) {
-        const uint64_t high = static_cast<uint64_t>(sum) << shift;
-        sum = info(x.dtype).kind == DTypeKind::Signed ? static_cast<int64_t>(high) >> shift
-                                                      : static_cast<int64_t>(high >> shift);
-      }
-    }
-    return {from_integers(x.dtype, shape, sums)};
+        reduced(to_integers(x), to, count, integer_identity(combine, x.dtype), f);
+    for (int64_t& sum : sums) sum = wrap_to(x.dtype, sum);
+    return from_integers(x.dtype, shape, sums);
   }
-  const auto f = [&](double a, double b) { return combine(op, a, b); };
-  std::vector<double> sums = reduced(to_doubles(x), to, count, float_identity(op), f);
+  const auto f = [&](double a, double b) { return float_binary(combine, a, b); };
+  std::vector<double> sums = reduced(to_doubles(x), to, count, float_identity(combine), f);
   if (op == Op::ReduceMean) {
     for (double& sum : sums) sum /= static_cast<double>(group);
   }
-  return {from_doubles(x.dtype, shape, sums)};
+  return from_doubles(x.dtype, shape, sums);
+}
+
+// Axes that are data: wrapped, checked, each once; none are all.
+std::vector<int64_t> checked_axes(const Tensor& axes, size_t rank) {
+  std::vector<int64_t> result = to_integers(axes);
+  for (int64_t& axis : result) {
+    const auto limit = static_cast<int64_t>(rank);
+    if (axis < -limit || axis >= limit) {
+      throw user_error("[reduce_over] axis {} is out of range for rank {}", axis, rank);
+    }
+    if (axis < 0) axis += limit;
+  }
+  std::sort(result.begin(), result.end());
+  if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
+    throw user_error("[reduce_over] an axis is named twice: [{}]", fmt::join(result, ", "));
+  }
+  for (size_t i = 0; i < rank && axes.elements() == 0; ++i) {
+    result.push_back(static_cast<int64_t>(i));
+  }
+  return result;
+}
+
+}  // namespace
+
+Results reduce(const Evaluation& e) {
+  return {reduce_tensor(e.node.op(), e.operand(0), e.attributes().integers("axes"))};
+}
+
+Results reduce_over(const Evaluation& e) {
+  const Tensor& x = e.operand(0);
+  const std::vector<int64_t> axes = checked_axes(e.operand(1), x.shape.size());
+  Tensor result = reduce_tensor(*parse_op(e.attributes().text("op")), x, axes);
+  if (e.attributes().integer("keep") != 0) return {std::move(result)};
+  for (size_t i = axes.size(); i-- > 0;) result.shape.erase(result.shape.begin() + axes[i]);
+  if (result.shape.size() != e.attributes().dims("shape").size()) {
+    throw user_error("[reduce_over] {} axes do not give the rank of the result", axes.size());
+  }
+  return {std::move(result)};
 }
 
 Results softmax(const Evaluation& e) {
@@ -96,9 +127,9 @@ Results softmax(const Evaluation& e) {
   std::vector<double> values = to_doubles(x);
   for (size_t row = 0; length > 0 && row < values.size() / length; ++row) {
     double* first = values.data() + row / inner * length * inner + row % inner;
-    double largest = float_identity(Op::ReduceMax), sum = 0;
+    double largest = -kInf, sum = 0;
     for (size_t i = 0; i < length; ++i) {
-      largest = combine(Op::ReduceMax, largest, first[i * inner]);
+      largest = float_binary(Op::Max, largest, first[i * inner]);
     }
     for (size_t i = 0; i < length; ++i) {
       sum += first[i * inner] = std::exp(first[i * inner] - largest);

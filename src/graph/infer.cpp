@@ -37,7 +37,17 @@ void rules::leaf(Inference& op) {
   throw internal_error("[{}] is a leaf: its type is given, not inferred", info(op.op()).text);
 }
 
-void infer(Inference& inference) { kRules[static_cast<size_t>(inference.op())](inference); }
+void infer(Inference& inference) {
+  const Op op = inference.op();
+  for (int i = 0; i < inference.operand_count() && !has(op, kNarrow) && !has(op, kMovement); ++i) {
+    const DType dtype = inference.operand(i).dtype;
+    if (is_storage_only(dtype)) {
+      throw inference.fail(
+          fmt::format("{} is a dtype to store, not to compute with (cast it)", to_string(dtype)));
+    }
+  }
+  kRules[static_cast<size_t>(op)](inference);
+}
 
 std::string Inference::describe(std::string_view what) const {
   std::string types;
@@ -87,7 +97,9 @@ Dim Inference::broadcast(const Dim& a, const Dim& b) {
   }
   constrain(Constraint::Kind::Broadcastable, a, b, "broadcast extents");
   // Under the constraint this is max(a, b); an extent that cannot be 1 is the result whatever the
-  // other one is.
+  // other one is, and so is a number (0 with an extent of 1 is 0).
+  if (a.is_const()) return a;
+  if (b.is_const()) return b;
   if (!one_a && a.bounds().lo > 1) return a;
   if (!one_b && b.bounds().lo > 1) return b;
   return max(a, b);

@@ -14,7 +14,9 @@ using graph::Op;
 
 namespace {
 
-bool has_kernels(DType dtype) { return dtype != DType::F16 && dtype != DType::BF16; }
+bool has_kernels(DType dtype) {
+  return dtype != DType::F16 && dtype != DType::BF16 && !is_storage_only(dtype);
+}
 
 std::string problem(const Node& node) {
   if (graph::has(node.op(), graph::kNoKernel)) return std::string(graph::info(node.op()).text);

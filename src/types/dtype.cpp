@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "types/narrow.h"
 
 namespace tenon {
 namespace {
@@ -101,6 +102,16 @@ double to_f64_rounding_to_odd(int64_t value) {
   return static_cast<double>((value & ~kDropped) | ((value & kDropped) != 0 ? kDropped + 1 : 0));
 }
 
+constexpr bool is_narrow_float(DType dtype) { return is_storage_only(dtype) && is_float(dtype); }
+
+// A 4- or 2-bit integer, sign-extended where it is signed.
+int64_t low_bits(DType dtype, int64_t value) {
+  const int unused = 64 - info(dtype).bits;
+  const uint64_t high = static_cast<uint64_t>(value) << unused;
+  return info(dtype).kind == DTypeKind::Signed ? static_cast<int64_t>(high) >> unused
+                                               : static_cast<int64_t>(high >> unused);
+}
+
 // Calls f.operator()<dtype, its storage type>().
 template <typename Function>
 auto visit(DType dtype, Function&& f) {
@@ -132,6 +143,8 @@ std::optional<DType> dtype_from_onnx(int number) {
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
+  if (is_storage_only(a)) return promote(DType::F32, b);
+  if (is_storage_only(b)) return promote(a, DType::F32);
   const DTypeKind ka = info(a).kind, kb = info(b).kind;
   if (ka > kb) return promote(b, a);
   if (ka == DTypeKind::Bool) return b;
@@ -171,6 +184,7 @@ double load_as_f64(DType dtype, const void* element) {
   return visit(dtype, [&]<DType D, typename T>() -> double {
     if constexpr (D == DType::F16) return f16_to_f32(read<T>(element));
     if constexpr (D == DType::BF16) return bf16_to_f32(read<T>(element));
+    if constexpr (is_narrow_float(D)) return decode_narrow(D, read<T>(element));
     return static_cast<double>(read<T>(element));
   });
 }
@@ -183,6 +197,10 @@ void store_from_f64(DType dtype, void* element, double value) {
       write<T>(element, f32_to_f16(to_f32_rounding_to_odd(value)));
     } else if constexpr (D == DType::BF16) {
       write<T>(element, f32_to_bf16(to_f32_rounding_to_odd(value)));
+    } else if constexpr (is_narrow_float(D)) {
+      write<T>(element, encode_narrow(D, value));
+    } else if constexpr (is_storage_only(D)) {
+      write<T>(element, static_cast<T>(low_bits(D, saturate_from_f64<int64_t>(value))));
     } else if constexpr (std::is_floating_point_v<T>) {
       write(element, static_cast<T>(value));
     } else {
@@ -205,8 +223,10 @@ void store_from_i64(DType dtype, void* element, int64_t value) {
   visit(dtype, [&]<DType D, typename T>() {
     if constexpr (D == DType::Bool) {
       write<T>(element, value != 0);
-    } else if constexpr (D == DType::F16 || D == DType::BF16) {
+    } else if constexpr (D == DType::F16 || D == DType::BF16 || is_narrow_float(D)) {
       store_from_f64(D, element, to_f64_rounding_to_odd(value));
+    } else if constexpr (is_storage_only(D)) {
+      write<T>(element, static_cast<T>(low_bits(D, value)));
     } else {
       write(element, static_cast<T>(value));
     }

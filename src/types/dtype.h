@@ -30,17 +30,20 @@ inline constexpr DTypeInfo kDTypes[] = {
 
 constexpr const DTypeInfo& info(DType dtype) { return kDTypes[static_cast<int>(dtype)]; }
 constexpr std::string_view to_string(DType dtype) { return info(dtype).name; }
-constexpr int64_t size_of(DType dtype) { return info(dtype).bits / 8; }
+constexpr int64_t size_of(DType dtype) { return (info(dtype).bits + 7) / 8; }  // in memory
 constexpr bool is_float(DType dtype) { return info(dtype).kind == DTypeKind::Float; }
 constexpr bool is_integer(DType dtype) {
   return info(dtype).kind == DTypeKind::Signed || info(dtype).kind == DTypeKind::Unsigned;
 }
 
+// 8-bit floats and everything of fewer bits: see dtypes.def.
+constexpr bool is_storage_only(DType dtype) { return dtype > DType::F64; }
+
 std::optional<DType> parse_dtype(std::string_view text);
 std::optional<DType> dtype_from_onnx(int number);
 
 // The one promotion table: the type that holds both, as NumPy decides it for arrays (i64 + f32 is
-// f64 there and here).
+// f64 there and here). A storage-only type counts as f32, which holds all of each.
 DType promote(DType a, DType b);
 
 // Exact conversions, round to nearest even; NaN stays NaN, overflow becomes Inf.
@@ -53,7 +56,8 @@ uint16_t f32_to_bf16(float value);
 // Integers beyond 2^53 go through the i64 pair. Float to integer truncates toward zero; NaN becomes
 // 0; out of range saturates. Integer to integer keeps the low bits (two's complement, as ONNX Cast
 // and C do), so a u64 travels through i64 unharmed. Conversion to bool is `!= 0`. Every conversion
-// rounds once, to nearest even.
+// rounds once, to nearest even. What the storage-only types do with values they cannot hold stands
+// in narrow.h; here they saturate, the 4- and 2-bit integers keep the low bits.
 double load_as_f64(DType dtype, const void* element);
 void store_from_f64(DType dtype, void* element, double value);
 int64_t load_as_i64(DType dtype, const void* element);

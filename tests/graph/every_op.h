@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "tests/graph/every_op_math.h"
 
 namespace tenon::graph {
 
@@ -38,11 +39,13 @@ inline Graph every_op() {
     y = g.add(y, g.reduce(op, y, {1}));
   const Value rows = g.gather(w, ids, 0);
   const Value shape = g.mul(g.shape_of(x), g.integers({1, 2, 3}));
-  g.set_outputs({{"y", y},
-                 {"rows", rows},
-                 {"shape", shape},
-                 {"cast", g.cast(ids, DType::BF16)},
-                 {"count", g.dims({batch * seq}, true)}});
+  std::vector<Output> outputs = {{"y", y},
+                                 {"rows", rows},
+                                 {"shape", shape},
+                                 {"cast", g.cast(ids, DType::BF16)},
+                                 {"count", g.dims({batch * seq}, true)}};
+  add_math_ops(g, outputs);
+  g.set_outputs(std::move(outputs));
   return g;
 }
 

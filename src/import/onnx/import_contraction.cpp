@@ -1,7 +1,6 @@
-// Importers of matrix products, reductions, softmax and the standard norms.
-#include <algorithm>
-
+// Importers of matrix products and the standard norms.
 #include "import/onnx/importers.h"
+#include "import/onnx/quantized.h"
 
 namespace tenon::onnx::importers {
 namespace {
@@ -19,22 +18,9 @@ Value scaled(Call& call, Value x, double factor) {
   return factor == 1.0 ? x : call.g.mul(x, call.g.scalar(x.dtype(), factor));
 }
 
-// NumPy's rule for vectors: one gets an axis of extent 1, which the result loses again.
-Value matmul_of_any_rank(Call& call, Value a, Value b) {
-  const bool row = a.shape().rank() == 1, column = b.shape().rank() == 1;
-  if (row) a = call.g.reshape(a, {1, a.shape()[0]});
-  if (column) b = call.g.reshape(b, {b.shape()[0], 1});
-  Value result = call.g.matmul(a, b);
-  if (!row && !column) return result;
-  std::vector<Dim> dims = result.shape().dims();
-  if (column) dims.pop_back();
-  if (row) dims.erase(dims.end() - (column ? 1 : 2));
-  return call.g.reshape(result, std::move(dims));
-}
-
 }  // namespace
 
-Results matmul(Call& call) { return {matmul_of_any_rank(call, call.in(0), call.in(1))}; }
+Results matmul(Call& call) { return {matmul_of(call, call.in(0), call.in(1))}; }
 
 Results fused_matmul(Call& call) {
   for (std::string_view name : {"transBatchA", "transBatchB"}) {
@@ -43,7 +29,7 @@ Results fused_matmul(Call& call) {
   Value a = call.in(0), b = call.in(1);
   if (call.flag("transA", false)) a = swap_last(call, a);
   if (call.flag("transB", false)) b = swap_last(call, b);
-  return {scaled(call, matmul_of_any_rank(call, a, b), call.number("alpha", 1.0))};
+  return {scaled(call, matmul_of(call, a, b), call.number("alpha", 1.0))};
 }
 
 Results gemm(Call& call) {
@@ -58,38 +44,6 @@ Results gemm(Call& call) {
   Value result = scaled(call, call.g.matmul(a, b), alpha);
   if (c && beta != 0.0) result = call.g.add(result, scaled(call, c, beta));
   return {result};
-}
-
-Results reduce_over_axes(Call& call, Op op) {
-  Value x = call.in(0);
-  const int rank = x.shape().rank();
-  const bool keep = call.flag("keepdims", true), noop = call.flag("noop_with_empty_axes", false);
-  std::vector<int64_t> axes = Call::axes_of(call.axes(1).value_or(std::vector<int64_t>{}), rank);
-  if (axes.empty() && noop) return {x};
-  if (axes.empty()) {
-    for (int i = 0; i < rank; ++i) axes.push_back(i);
-  }
-  if (axes.empty()) return {x};  // a scalar
-  Value result = call.g.reduce(op, x, axes);
-  if (keep) return {result};
-  std::vector<Dim> dims;
-  for (int i = 0; i < rank; ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) dims.push_back(x.shape()[i]);
-  }
-  return {call.g.reshape(result, std::move(dims))};
-}
-
-// Before opset 13 the tensor counts as a matrix, cut at `axis`; since then softmax is along one
-// axis.
-Results softmax(Call& call) {
-  Value x = call.in(0);
-  const int rank = x.shape().rank();
-  const int64_t axis = Call::axis_of(call.integer("axis", call.opset() < 13 ? 1 : -1), rank);
-  if (call.opset() >= 13 || axis == rank - 1) return {call.g.softmax(x, axis)};
-  const std::vector<Dim>& dims = x.shape().dims();
-  const Dim rows = product({dims.begin(), dims.begin() + axis});
-  const Dim columns = product({dims.begin() + axis, dims.end()});
-  return {call.g.reshape(call.g.softmax(call.g.reshape(x, {rows, columns}), 1), dims)};
 }
 
 // The graph's norm is over the last axis; a norm over several is one over their product.

@@ -1,12 +1,25 @@
-// Importers of leaves and of elementwise ops that need more than their row: casts, powers,
-// activations.
+// Importers of leaves, and of elementwise ops that every model has.
 #include <algorithm>
 #include <cstring>
 
+#include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 
 namespace tenon::onnx::importers {
 namespace {
+
+// Before opset 7 the second operand is spread only where the model says so, and its axes meet those
+// of the first from `axis` on (the last ones where that is absent).
+Value old_broadcast(Call& call, Value a, Value b) {
+  if (call.opset() >= 7 || !call.flag("broadcast", false)) return b;
+  const int rank = a.shape().rank(), given = b.shape().rank();
+  const int64_t axis = call.integer("axis", rank - given);
+  const int64_t start = axis < 0 ? axis + rank : axis;
+  if (start < 0 || start + given > rank) throw user_error("axis {} is out of range", axis);
+  std::vector<Dim> dims = b.shape().dims();
+  dims.insert(dims.end(), static_cast<size_t>(rank - start - given), 1);
+  return call.g.reshape(b, std::move(dims));
+}
 
 template <typename T>
 LoadedTensor literal(Shape shape, DType dtype, std::span<const T> values) {
@@ -75,32 +88,27 @@ Results shape(Call& call) {
   return {call.g.dims({shape.begin() + start, shape.begin() + end})};
 }
 
-// Inference only: the input itself.
-Results dropout(Call& call) {
-  call.number("ratio", 0.5);
-  call.integer("seed", 0);
-  if (Value training = call.maybe(2)) {
-    const auto known = shape_value(training);
-    if (!known || known->size() != 1 || !known->front().is_const(0)) {
-      throw unsupported_error("training mode is not supported");
-    }
-  }
-  Value x = call.in(0), mask;
-  if (call.wants(1)) mask = call.g.expand(call.g.scalar(DType::Bool, 1), x.shape().dims());
-  return {x, mask};
+Results binary_op(Call& call, Op op) {
+  Value a = call.in(0), b = old_broadcast(call, a, call.in(1));
+  return {call.g.binary(op, a, b)};
 }
 
-Results cast(Call& call) {
-  const DType to = dtype_of(call.integer("to"), "attribute 'to'");
-  call.integer("saturate", 1);  // about 8-bit floats only
-  Value x = call.in(0);
-  return {x.dtype() == to ? x : call.g.cast(x, to)};
+Results swapped_op(Call& call, Op op) {
+  Value a = call.in(0), b = old_broadcast(call, a, call.in(1));
+  return {call.g.binary(op, b, a)};
 }
 
+// The result has the dtype of the base. Where the exponent has another one, both go to one that
+// holds them; a constant exponent of a float base is rounded to it, which keeps x^2 easy to see.
 Results pow(Call& call) {
-  Value base = call.in(0), exponent = call.in(1);
-  if (exponent.dtype() != base.dtype()) exponent = call.g.cast(exponent, base.dtype());
-  return {call.g.binary(Op::Pow, base, exponent)};
+  Value base = call.in(0), exponent = old_broadcast(call, base, call.in(1));
+  const DType dtype = base.dtype();
+  if (exponent.dtype() == dtype) return {call.g.binary(Op::Pow, base, exponent)};
+  if (is_float(dtype) && exponent.op() == Op::Constant) {
+    return {call.g.binary(Op::Pow, base, call.g.cast(exponent, dtype))};
+  }
+  const DType wide = promote(dtype, exponent.dtype());
+  return {as(call, call.g.binary(Op::Pow, as(call, base, wide), as(call, exponent, wide)), dtype)};
 }
 
 Results where(Call& call) {

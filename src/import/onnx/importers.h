@@ -57,6 +57,8 @@ Results erf_gelu(Call& call);
 Results fused_matmul(Call& call);
 
 Results reduce_over_axes(Call& call, Op op);
+Results binary_op(Call& call, Op op);
+Results swapped_op(Call& call, Op op);
 
 template <Op op>
 Results reduce(Call& call) {
@@ -68,11 +70,11 @@ Results unary(Call& call) {
 }
 template <Op op>
 Results binary(Call& call) {
-  return {call.g.binary(op, call.in(0), call.in(1))};
+  return binary_op(call, op);
 }
 template <Op op>
 Results swapped(Call& call) {
-  return {call.g.binary(op, call.in(1), call.in(0))};
+  return swapped_op(call, op);
 }
 template <Op op>
 Results variadic(Call& call) {

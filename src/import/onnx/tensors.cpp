@@ -19,7 +19,10 @@ std::string label(const TensorProto& tensor) {
                              : fmt::format("tensor '{}'", tensor.name);
 }
 
-// Bytes that `dims` elements of `dtype` take.
+// Elements of 4 and 2 bits are packed in files, low bits first, and take a byte each in memory.
+bool is_packed(DType dtype) { return info(dtype).bits < 8; }
+
+// Bytes that `dims` elements of `dtype` take in memory.
 int64_t byte_size(const TensorProto& tensor, DType dtype) {
   int64_t bytes = size_of(dtype);
   bool empty = false;
@@ -41,6 +44,22 @@ void check_size(const TensorProto& tensor, DType dtype, int64_t wanted, size_t f
   if (static_cast<uint64_t>(wanted) == found) return;
   throw user_error("{} of type {}[{}] needs {} bytes but the file has {}", label(tensor),
                    to_string(dtype), fmt::join(tensor.dims, ", "), wanted, found);
+}
+
+std::vector<std::byte> unpacked(std::span<const std::byte> packed, DType dtype, int64_t count) {
+  const int bits = info(dtype).bits, per_byte = 8 / bits;
+  std::vector<std::byte> result(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const int byte = std::to_integer<int>(packed[static_cast<size_t>(i / per_byte)]);
+    const int code = (byte >> (i % per_byte * bits)) & ((1 << bits) - 1);
+    void* element = &result[static_cast<size_t>(i)];
+    if (is_float(dtype)) {
+      result[static_cast<size_t>(i)] = static_cast<std::byte>(code);
+    } else {
+      store_from_i64(dtype, element, code);  // which extends the sign
+    }
+  }
+  return result;
 }
 
 int64_t parse_number(std::string_view text, std::string_view key, const TensorProto& tensor) {
@@ -98,6 +117,13 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
     auto decoded =
         std::make_shared<std::vector<std::byte>>(decode_typed_data(tensor, label(tensor)));
     data = {*decoded, decoded};
+  }
+  if (is_packed(dtype)) {
+    const int64_t per_byte = 8 / info(dtype).bits;
+    const int64_t stored = size / per_byte + (size % per_byte == 0 ? 0 : 1);
+    check_size(tensor, dtype, stored, data.bytes.size());
+    auto elements = std::make_shared<std::vector<std::byte>>(unpacked(data.bytes, dtype, size));
+    data = {*elements, elements};
   }
   check_size(tensor, dtype, size, data.bytes.size());
   std::vector<Dim> dims(tensor.dims.begin(), tensor.dims.end());

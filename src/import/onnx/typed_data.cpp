@@ -35,7 +35,7 @@ bool fits(DType dtype, int64_t value) {
   if (bits == 64) return true;
   const int64_t half = int64_t{1} << (bits - 1);
   if (info(dtype).kind == DTypeKind::Signed) return -half <= value && value < half;
-  return 0 <= value && value < 2 * half;  // unsigned, or the bits of an f16 or bf16
+  return 0 <= value && value < 2 * half;  // unsigned, or the bits of a small float
 }
 
 template <typename T>
@@ -99,7 +99,8 @@ std::vector<std::byte> decode_typed_data(const TensorProto& tensor, const std::s
     const Elements elements = read_elements(tensor, field_of(*dtype));
     if (*dtype == DType::F32) return bytes_of(elements.floats);
     if (*dtype == DType::F64) return bytes_of(elements.doubles);
-    return narrow(elements.integers, *dtype, what);
+    // Elements of fewer than 8 bits come packed: each integer is a byte of them.
+    return narrow(elements.integers, info(*dtype).bits < 8 ? DType::U8 : *dtype, what);
   } catch (const protozero::exception& problem) {
     throw user_error("{} has malformed data: {}", what, problem.what());
   }
