@@ -97,6 +97,12 @@ std::optional<Dim> combine(Op op, const Dim& a, const Dim& b) {
     case Op::Div:  // truncates, which is floordiv where nothing is negative
       if (a.bounds().lo < 0 || b.bounds().lo < 1) return std::nullopt;
       return floordiv(a, b);
+    case Op::Remainder:
+      if (a.bounds().lo < 0) return std::nullopt;
+      [[fallthrough]];
+    case Op::Mod:
+      if (b.bounds().lo < 1) return std::nullopt;
+      return mod(a, b);
     case Op::Min:
       return min(a, b);
     case Op::Max:
@@ -130,6 +136,17 @@ Found binary(const Node& node) {
     elements.push_back(*element);
   }
   return found(node, std::move(elements));
+}
+
+// Of a vector to one element.
+Found reduced(const Node& node) {
+  const auto& x = node.operand(0).shape_value();
+  if (!x || node.operand(0).shape().rank() != 1) return {};
+  if (node.attributes().integers("axes").empty()) return {};
+  const bool product = node.op() == Op::ReduceProd;
+  Dim result = product ? 1 : 0;
+  for (const Dim& element : *x) result = product ? result * element : result + element;
+  return found(node, {result});
 }
 
 Found unary(const Node& node) {
@@ -195,13 +212,16 @@ Found gather(const Node& node) { return moved_by(node, std::array{0}); }
 Found where(const Node& node) { return moved_by(node, std::array{1, 2}); }
 
 constexpr auto kRules = partial_op_table<Rule>({
-    {Op::Constant, constant}, {Op::Dims, dims},   {Op::Cast, cast},        {Op::Neg, unary},
-    {Op::Abs, unary},         {Op::Not, unary},   {Op::Add, binary},       {Op::Sub, binary},
-    {Op::Mul, binary},        {Op::Div, binary},  {Op::Min, binary},       {Op::Max, binary},
-    {Op::Equal, binary},      {Op::Less, binary}, {Op::LessEqual, binary}, {Op::And, binary},
-    {Op::Or, binary},         {Op::Where, where}, {Op::Reshape, moved},    {Op::Transpose, moved},
-    {Op::Expand, moved},      {Op::Slice, moved}, {Op::Concat, moved},     {Op::Split, moved},
-    {Op::Gather, gather},
+    {Op::Constant, constant}, {Op::Dims, dims},          {Op::Cast, cast},
+    {Op::Neg, unary},         {Op::Abs, unary},          {Op::Not, unary},
+    {Op::Add, binary},        {Op::Sub, binary},         {Op::Mul, binary},
+    {Op::Div, binary},        {Op::Min, binary},         {Op::Max, binary},
+    {Op::Equal, binary},      {Op::Less, binary},        {Op::LessEqual, binary},
+    {Op::And, binary},        {Op::Or, binary},          {Op::Where, where},
+    {Op::Reshape, moved},     {Op::Transpose, moved},    {Op::Expand, moved},
+    {Op::Slice, moved},       {Op::Concat, moved},       {Op::Split, moved},
+    {Op::Gather, gather},     {Op::Mod, binary},         {Op::Remainder, binary},
+    {Op::ReduceSum, reduced}, {Op::ReduceProd, reduced},
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The ops of ops/math.def and ops/quantize.def, for every_op.h; its loop has the unary ones.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -9,7 +10,7 @@ namespace tenon::graph {
 
 inline void add_math_ops(Graph& g, std::vector<Output>& outputs) {
   const auto add = [&](const Value& value) {
-    outputs.push_back({fmt::format("math{}", outputs.size()), value});
+    outputs.push_back({"math" + std::to_string(outputs.size()), value});
   };
   const Value x = g.input("math_x", {{2, 3, 3}, DType::F32});
   const Value i = g.input("math_i", {{2, 3}, DType::I32});

@@ -3,6 +3,7 @@
 // values are worked out by hand or taken from NumPy.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -50,6 +50,15 @@ TEST_F(ShapeValues, GoThroughArithmeticWithBroadcasting) {
   EXPECT_FALSE(g.div(g.sub(pair, two), two).shape_value().has_value());  // may be negative
 }
 
+TEST_F(ShapeValues, GoThroughRemaindersSumsAndProducts) {
+  const Value pair = pick({0, 1}), two = g.integers({2});
+  EXPECT_EQ(known(g.binary(Op::Mod, pair, two)), (std::vector<Dim>{mod(batch, 2), mod(seq, 2)}));
+  EXPECT_EQ(known(g.reduce(Op::ReduceProd, pair, {0})), std::vector<Dim>{batch * seq});
+  EXPECT_EQ(known(g.reduce(Op::ReduceSum, pair, {0})), std::vector<Dim>{batch + seq});
+  EXPECT_FALSE(g.binary(Op::Mod, pair, g.sub(two, pair)).shape_value().has_value());  // maybe by 0
+  EXPECT_FALSE(g.binary(Op::Remainder, g.sub(pair, two), two).shape_value().has_value());
+}
+
 TEST_F(ShapeValues, GiveEachPartOfASplitItsOwn) {
   const std::vector<Value> parts = g.split(shape, 0, {1, 2});
   EXPECT_EQ(known(parts[0]), std::vector<Dim>{batch});

@@ -40,6 +40,7 @@ Results gemm(Call& call) {
   }
   if (call.flag("transA", false)) a = swap_last(call, a);
   if (call.flag("transB", false)) b = swap_last(call, b);
+  if (call.opset() < 7) call.flag("broadcast", false);  // spreads c, as every opset does since
   const double alpha = call.number("alpha", 1.0), beta = call.number("beta", 1.0);
   Value result = scaled(call, call.g.matmul(a, b), alpha);
   if (c && beta != 0.0) result = call.g.add(result, scaled(call, c, beta));
