@@ -3,6 +3,7 @@
 
 #include "graph/graph.h"
 #include "tests/graph/every_op_math.h"
+#include "tests/graph/every_op_transformer.h"
 
 namespace tenon::graph {
 
@@ -45,6 +46,7 @@ inline Graph every_op() {
                                  {"cast", g.cast(ids, DType::BF16)},
                                  {"count", g.dims({batch * seq}, true)}};
   add_math_ops(g, outputs);
+  add_transformer_ops(g, outputs);
   g.set_outputs(std::move(outputs));
   return g;
 }

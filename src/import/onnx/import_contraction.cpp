@@ -1,4 +1,4 @@
-// Importers of matrix products and the standard norms.
+// Importers of matrix products.
 #include "import/onnx/importers.h"
 #include "import/onnx/quantized.h"
 
@@ -14,6 +14,16 @@ Value swap_last(Call& call, Value x) {
   return call.g.transpose(x, std::move(perm));
 }
 
+// [rows, batch..., columns] as [batch..., rows, columns].
+Value batch_first(Call& call, Value x) {
+  const int rank = x.shape().rank();
+  std::vector<int64_t> perm;
+  for (int i = 1; i < rank - 1; ++i) perm.push_back(i);
+  perm.push_back(0);
+  if (rank > 1) perm.push_back(rank - 1);
+  return call.g.transpose(x, std::move(perm));
+}
+
 Value scaled(Call& call, Value x, double factor) {
   return factor == 1.0 ? x : call.g.mul(x, call.g.scalar(x.dtype(), factor));
 }
@@ -23,12 +33,11 @@ Value scaled(Call& call, Value x, double factor) {
 Results matmul(Call& call) { return {matmul_of(call, call.in(0), call.in(1))}; }
 
 Results fused_matmul(Call& call) {
-  for (std::string_view name : {"transBatchA", "transBatchB"}) {
-    if (call.flag(name, false)) throw unsupported_error("{}=1 is not supported", name);
-  }
   Value a = call.in(0), b = call.in(1);
-  if (call.flag("transA", false)) a = swap_last(call, a);
-  if (call.flag("transB", false)) b = swap_last(call, b);
+  if (call.flag("transBatchA", false)) a = batch_first(call, a);
+  if (call.flag("transBatchB", false)) b = batch_first(call, b);
+  if (call.flag("transA", false) && a.shape().rank() > 1) a = swap_last(call, a);
+  if (call.flag("transB", false) && b.shape().rank() > 1) b = swap_last(call, b);
   return {scaled(call, matmul_of(call, a, b), call.number("alpha", 1.0))};
 }
 
@@ -45,40 +54,6 @@ Results gemm(Call& call) {
   Value result = scaled(call, call.g.matmul(a, b), alpha);
   if (c && beta != 0.0) result = call.g.add(result, scaled(call, c, beta));
   return {result};
-}
-
-// The graph's norm is over the last axis; a norm over several is one over their product.
-Results layer_normalization(Call& call) {
-  call.reject_output(1, "mean");
-  call.reject_output(2, "inverse standard deviation");
-  if (call.integer("stash_type", 1) != 1) throw unsupported_error("stash_type must be 1 (f32)");
-  Value x = call.in(0), scale = call.in(1), bias = call.maybe(2);
-  if (!bias) bias = call.zeros_like_vector(scale);
-  const double epsilon = call.number("epsilon", 1e-5f);
-  const int rank = x.shape().rank();
-  const int64_t axis = Call::axis_of(call.integer("axis", -1), rank);
-  if (axis == rank - 1) return {call.g.layer_norm(x, scale, bias, epsilon)};
-  const std::vector<Dim> dims = x.shape().dims();
-  const Dim width = product({dims.begin() + axis, dims.end()});
-  std::vector<Dim> flat(dims.begin(), dims.begin() + axis);
-  flat.push_back(width);
-  Value y = call.g.layer_norm(call.g.reshape(x, flat), call.g.reshape(scale, {width}),
-                              call.g.reshape(bias, {width}), epsilon);
-  return {call.g.reshape(y, dims)};
-}
-
-// The root-mean-square norm, as ONNX Runtime names it.
-Results simplified_layer_normalization(Call& call) {
-  call.reject_output(1, "inverse standard deviation");
-  if (call.integer("stash_type", 1) != 1) throw unsupported_error("stash_type must be 1 (f32)");
-  graph::Graph& g = call.g;
-  Value x = call.in(0);
-  const int rank = x.shape().rank();
-  const int64_t axis = Call::axis_of(call.integer("axis", -1), rank);
-  if (axis != rank - 1) throw unsupported_error("the axis must be the last one");
-  Value epsilon = g.scalar(x.dtype(), call.number("epsilon", 1e-5f));
-  Value mean = g.reduce(Op::ReduceMean, g.mul(x, x), {axis});
-  return {g.mul(g.div(x, g.unary(Op::Sqrt, g.add(mean, epsilon))), call.in(1))};
 }
 
 }  // namespace tenon::onnx::importers

@@ -1,51 +1,10 @@
-// Importers of ONNX Runtime's fused transformer ops (domain com.microsoft), with the meaning its
-// CPU kernels give them.
-#include <algorithm>
-
+// Importers of ONNX Runtime's Attention and EmbedLayerNormalization (domain com.microsoft), with
+// the meaning its CPU kernels give them.
 #include "import/onnx/importers.h"
+#include "import/onnx/key_mask.h"
 
 namespace tenon::onnx::importers {
 namespace {
-
-constexpr int64_t kMostKeys = 1 << 20;  // of a mask given as lengths
-
-// 0, 1, 2, ... as i32[keys]: the first `keys` of a table as long as `keys` can get.
-Value arange(Call& call, const Dim& keys) {
-  const int64_t most = keys.bounds().hi;
-  if (most > kMostKeys) {
-    throw unsupported_error("a mask of lengths needs a bound on {} (dim_bounds)", keys.to_string());
-  }
-  auto numbers = std::make_shared<std::vector<int32_t>>(static_cast<size_t>(most));
-  for (size_t i = 0; i < numbers->size(); ++i) (*numbers)[i] = static_cast<int32_t>(i);
-  LoadedTensor table{{{Dim(most)}, DType::I32}, {std::as_bytes(std::span(*numbers)), numbers}};
-  return first_rows(call.g, call.shared_leaf(std::move(table), fmt::format("arange_{}", most)),
-                    keys);
-}
-
-// What is added to the scores, broadcast to [batch, heads, queries, keys]: `filter` where a key is
-// masked.
-Value additive_mask(Call& call, Value mask, const Dim& batch, const Dim& keys, DType dtype,
-                    double filter) {
-  graph::Graph& g = call.g;
-  const Shape& shape = mask.shape();
-  if (!is_integer(mask.dtype())) throw user_error("the mask must be of integers");
-  Value valid;
-  if (shape.rank() == 1) {
-    if (prove_equal(shape[0], batch) == Proof::No) {
-      throw unsupported_error("a mask of start and end positions is not supported");
-    }
-    Value lengths = g.reshape(mask, {batch, 1, 1, 1});
-    if (mask.dtype() != DType::I32) lengths = g.cast(lengths, DType::I32);
-    valid = g.binary(Op::Less, arange(call, keys), lengths);
-  } else if (shape.rank() == 2 || shape.rank() == 3) {
-    const Dim queries = shape.rank() == 3 ? shape[1] : Dim(1);
-    Value raw = g.reshape(mask, {shape[0], 1, queries, shape[shape.rank() - 1]});
-    valid = g.binary(Op::Less, g.scalar(mask.dtype(), 0), raw);
-  } else {
-    throw unsupported_error("a mask of type {} is not supported", mask.type().to_string());
-  }
-  return g.apply(Op::Where, {valid, g.scalar(dtype, 0.0), g.scalar(dtype, filter)});
-}
 
 int64_t constant_extent(const Dim& dim, std::string_view what) {
   if (!dim.is_const())
@@ -53,60 +12,70 @@ int64_t constant_extent(const Dim& dim, std::string_view what) {
   return dim.const_value();
 }
 
-}  // namespace
+// past [2, batch, heads, length, width]: keys and values.
+Value from_past(Call& call, Value past, int which) {
+  const std::vector<Dim>& dims = past.shape().dims();
+  Value part = call.g.slice(past, {which, 0, 0, 0, 0}, {1, dims[1], dims[2], dims[3], dims[4]},
+                            {1, 1, 1, 1, 1});
+  return call.g.reshape(part, {dims[1], dims[2], dims[3], dims[4]});
+}
 
-// Keys at or past mask_index[row], or where the raw mask is 0, get mask_filter_value added to their
-// scores.
-Results attention(Call& call) {
+Value to_present(Call& call, Value k, Value v) {
+  const auto stacked = [&](Value x) {
+    std::vector<Dim> dims = x.shape().dims();
+    dims.insert(dims.begin(), 1);
+    return call.g.reshape(x, dims);
+  };
+  return call.g.concat({stacked(k), stacked(v)}, 0);
+}
+
+// Three products in one: the columns of the weights are those of q, k and v.
+Qkv project(Call& call) {
   graph::Graph& g = call.g;
   Value x = call.in(0), weights = call.in(1);
-  call.reject_input(4, "past");
-  call.reject_input(6, "past_sequence_length");
-  call.reject_output(1, "present");
-  for (std::string_view name : {"unidirectional", "do_rotary", "past_present_share_buffer"}) {
-    if (call.flag(name, false)) throw unsupported_error("{}=1 is not supported", name);
-  }
-  call.integer("rotary_embedding_dim", 0);
   if (x.shape().rank() != 3 || weights.shape().rank() != 2) {
     throw user_error(
         "operands must be [batch, seq, hidden] and [hidden, 3 * hidden], not {} and {}",
         x.type().to_string(), weights.type().to_string());
   }
   const int64_t width = constant_extent(weights.shape()[1], "the width of the weights");
-  std::vector<int64_t> sizes =
+  const std::vector<int64_t> sizes =
       call.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, width / 3));
-  if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] != sizes[2] || sizes[0] * 3 != width) {
-    throw unsupported_error("q, k and v of sizes [{}] from weights of width {}",
-                            fmt::join(sizes, ", "), width);
+  if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] + sizes[1] + sizes[2] != width) {
+    throw user_error("q, k and v of sizes [{}] from weights of width {}", fmt::join(sizes, ", "),
+                     width);
   }
   const int64_t heads = call.integer("num_heads");
-  if (heads < 1 || sizes[0] % heads != 0) {
-    throw user_error("num_heads {} does not divide the hidden size {}", heads, sizes[0]);
-  }
   Value packed = g.matmul(x, weights);
   if (Value bias = call.maybe(2)) packed = g.add(packed, bias);
-  std::vector<Value> qkv = g.split(packed, 2, {sizes[0], sizes[1], sizes[2]});
-  graph::AttentionOptions options{.heads = heads, .head_dim = sizes[0] / heads};
-  options.scale = call.number("scale", 0);
-  const double filter = call.number("mask_filter_value", -10000.0);
-  const Dim batch = x.shape()[0], keys = x.shape()[1];
-  if (Value mask = call.maybe(3)) {
-    options.mask = additive_mask(call, mask, batch, keys, x.dtype(), filter);
-  }
-  if (Value bias = call.maybe(5)) options.mask = options.mask ? g.add(options.mask, bias) : bias;
-  return {g.attention(qkv[0], qkv[1], qkv[2], options), {}};
+  const std::vector<Value> parts = g.split(packed, 2, {sizes[0], sizes[1], sizes[2]});
+  return {split_heads(call, parts[0], heads), split_heads(call, parts[1], heads),
+          split_heads(call, parts[2], heads)};
 }
 
-// The sum is built as matmul + bias + residual, which is what fusion looks for.
-Results skip_layer_normalization(Call& call) {
-  graph::Graph& g = call.g;
-  call.reject_output(1, "mean");
-  call.reject_output(2, "inverse standard deviation");
-  Value sum = call.in(0), scale = call.in(2), shift = call.maybe(3);
-  if (Value bias = call.maybe(4)) sum = g.add(sum, bias);
-  sum = g.add(sum, call.in(1));
-  if (!shift) shift = call.zeros_like_vector(scale);
-  return {g.layer_norm(sum, scale, shift, call.number("epsilon", 1e-12f)), {}, {}, sum};
+}  // namespace
+
+Results attention(Call& call) {
+  call.reject_input(6, "past_sequence_length");
+  for (std::string_view name : {"do_rotary", "past_present_share_buffer"}) {
+    if (call.flag(name, false)) throw unsupported_error("{}=1 is not supported", name);
+  }
+  call.integer("rotary_embedding_dim", 0);
+  auto [q, k, v] = project(call);
+  KeyMask mask{.mask = call.maybe(3), .batch = q.shape()[0], .queries = q.shape()[2]};
+  if (Value past = call.maybe(4)) {
+    if (past.shape().rank() != 5) throw user_error("past must have five axes");
+    mask.past = past.shape()[3];
+    k = call.g.concat({from_past(call, past, 0), k}, 2);
+    v = call.g.concat({from_past(call, past, 1), v}, 2);
+  }
+  mask.keys = k.shape()[2];
+  mask.causal = call.flag("unidirectional", false);
+  mask.filter = call.number("mask_filter_value", -10000.0);
+  Attend a{.q = q, .k = k, .v = v, .scale = call.number("scale", 0)};
+  a.bias = key_bias(call, mask, call.maybe(5), q.dtype());
+  Value y = join_heads(call, attend(call, a).result);
+  return {y, call.wants(1) ? to_present(call, k, v) : Value{}};
 }
 
 // mask_index is the number of ones in each row of the mask; without a mask, zeros.

@@ -3,4 +3,17 @@
 
 #include "import/onnx/call.h"
 
-namespace tenon::onnx::importers {}  // namespace tenon::onnx::importers
+namespace tenon::onnx::importers {
+Results scaled_dot_product_attention(Call& call);
+Results rotary_embedding(Call& call);
+Results rms_normalization(Call& call);
+Results linear_attention(Call& call);
+Results causal_conv_with_state(Call& call);
+Results swish(Call& call);
+Results swiglu(Call& call);
+Results multi_head_attention(Call& call);
+Results group_query_attention(Call& call);
+Results fused_rotary_embedding(Call& call);
+Results skip_simplified_layer_normalization(Call& call);
+Results bias_split_gelu(Call& call);
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,146 @@
+// Importers of what state-space and linear-attention models are made of: linear attention, the
+// causal convolution with a carried state, and gated activations.
+#include <cmath>
+
+#include "import/onnx/heads.h"
+#include "import/onnx/ops/transformer.h"
+
+namespace tenon::onnx::importers {
+namespace {
+
+Value to_f32(Call& call, Value x) {
+  return x.dtype() == DType::F32 ? x : call.g.cast(x, DType::F32);
+}
+
+Value back_to(Call& call, Value x, DType dtype) {
+  return x.dtype() == dtype ? x : call.g.cast(x, dtype);
+}
+
+struct Rule {
+  std::string_view name;
+  bool gated, delta;
+};
+constexpr Rule kRules[] = {
+    {"linear", false, false},
+    {"gated", true, false},
+    {"delta", false, true},
+    {"gated_delta", true, true},
+};
+
+Rule rule_of(Call& call) {
+  const std::string_view name = call.text("update_rule", "gated_delta");
+  for (const Rule& rule : kRules) {
+    if (rule.name == name) return rule;
+  }
+  throw user_error("update_rule '{}' is unknown", name);
+}
+
+void check_given(const Rule& rule, Value input, bool wanted, std::string_view what) {
+  if (!input == !wanted) return;
+  throw user_error("update_rule '{}' {} {}", rule.name, wanted ? "needs" : "has no", what);
+}
+
+Value filled(Call& call, double value, std::vector<Dim> dims) {
+  return call.g.expand(call.g.scalar(DType::F32, value), std::move(dims));
+}
+
+// [batch, time, n * states] with its states apart, spread to `dims`.
+Value gate(Call& call, Value x, const Dim& states, std::vector<Dim> dims) {
+  if (x.shape().rank() != 3) throw user_error("{} must have three axes", x.type().to_string());
+  const int64_t heads = x.shape()[2].is_const(1) ? 1 : states.const_value();
+  return call.g.expand(split_heads(call, to_f32(call, x), heads), std::move(dims));
+}
+
+Value swish_of(Call& call, Value x, double alpha) {
+  graph::Graph& g = call.g;
+  if (alpha == 1) return g.unary(Op::Silu, x);
+  Value precise = is_float(x.dtype()) && size_of(x.dtype()) < 4 ? to_f32(call, x) : x;
+  Value inner = g.mul(precise, g.scalar(precise.dtype(), alpha));
+  return back_to(call, g.mul(precise, g.unary(Op::Sigmoid, inner)), x.dtype());
+}
+
+}  // namespace
+
+Results linear_attention(Call& call) {
+  graph::Graph& g = call.g;
+  const Rule rule = rule_of(call);
+  Value past = call.maybe(3), decay = call.maybe(4), rate = call.maybe(5);
+  check_given(rule, decay, rule.gated, "a decay");
+  check_given(rule, rate, rule.delta, "a beta");
+  call.integer("chunk_size", 64);  // about speed only
+  const int64_t heads = call.integer("q_num_heads"), states = call.integer("kv_num_heads");
+  Value q = split_heads(call, to_f32(call, call.in(0)), heads);
+  Value k = split_heads(call, to_f32(call, call.in(1)), states);
+  Value v = split_heads(call, to_f32(call, call.in(2)), states);
+  const Dim batch = q.shape()[0], time = q.shape()[2], key = q.shape()[3];
+  double scale = call.number("scale", 0);
+  if (scale == 0) {
+    if (!key.is_const()) throw unsupported_error("the width of a key must be constant");
+    scale = 1 / std::sqrt(static_cast<double>(key.const_value()));
+  }
+  const DType kept = past ? past.dtype() : call.in(0).dtype();
+  const std::vector<Dim> wide = {batch, states, time, key}, thin = {batch, states, time, 1};
+  past = past ? to_f32(call, past) : filled(call, 0, {batch, states, key, v.shape()[3]});
+  decay = decay ? gate(call, decay, states, wide) : filled(call, 0, wide);
+  rate = rate ? gate(call, rate, states, thin) : filled(call, 1, thin);
+  q = g.mul(q, g.scalar(DType::F32, scale));
+  const std::vector<Value> results = g.apply_all(Op::LinearAttention, {q, k, v, past, decay, rate},
+                                                 {{"delta", int64_t{rule.delta}}});
+  return {back_to(call, join_heads(call, results[0]), call.in(0).dtype()),
+          back_to(call, results[1], kept)};
+}
+
+// The sum over the kernel's taps of the input, each moved by its place.
+Results causal_conv_with_state(Call& call) {
+  graph::Graph& g = call.g;
+  Value x = call.in(0), weight = call.in(1), bias = call.maybe(2), past = call.maybe(3);
+  if (x.shape().rank() != 3 || weight.shape().rank() != 3) {
+    throw user_error("input and weight must have three axes, not {} and {}", x.type().to_string(),
+                     weight.type().to_string());
+  }
+  const Dim batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2];
+  if (!weight.shape()[2].is_const()) throw unsupported_error("the kernel's size must be constant");
+  const int64_t taps = weight.shape()[2].const_value();
+  if (taps < 1) throw user_error("the kernel is empty");
+  const std::vector<Dim> carried = {batch, channels, taps - 1};
+  if (!past) past = g.expand(g.scalar(x.dtype(), 0.0), carried);
+  Value padded = g.concat({past, x}, 2);
+  Value precise = to_f32(call, padded), factors = to_f32(call, weight), sum;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Value moved = g.slice(precise, {0, 0, tap}, {batch, channels, length}, {1, 1, 1});
+    Value factor = g.slice(factors, {0, 0, tap}, {channels, 1, 1}, {1, 1, 1});
+    Value term = g.mul(moved, g.reshape(factor, {channels, 1}));
+    sum = sum ? g.add(sum, term) : term;
+  }
+  if (bias) sum = g.add(sum, g.reshape(to_f32(call, bias), {channels, 1}));
+  Value y = back_to(call, sum, x.dtype());
+  const std::string_view activation = call.text("activation", "none");
+  if (activation == "silu" || activation == "swish") {
+    y = g.unary(Op::Silu, y);
+  } else if (activation != "none") {
+    throw user_error("activation '{}' is unknown", activation);
+  }
+  return {y, g.slice(padded, {0, 0, length}, carried, {1, 1, 1})};
+}
+
+Results swish(Call& call) { return {swish_of(call, call.in(0), call.number("alpha", 1.0))}; }
+
+Results swiglu(Call& call) {
+  Value gate = call.in(0), x = call.in(1);
+  if (gate.shape().rank() != x.shape().rank()) {
+    throw user_error("gate and value differ: {} and {}", gate.type().to_string(),
+                     x.type().to_string());
+  }
+  return {call.g.mul(swish_of(call, gate, call.number("alpha", 1.0)), x)};
+}
+
+// The first half of the last axis times gelu of the second.
+Results bias_split_gelu(Call& call) {
+  Value sum = call.g.add(call.in(0), call.in(1));
+  const int64_t last = sum.shape().rank() - 1;
+  const Dim half = quotient({sum.shape()[static_cast<int>(last)]}, {2});
+  const std::vector<Value> parts = call.g.split(sum, last, {half, half});
+  return {call.g.mul(parts[0], call.g.gelu(parts[1]))};
+}
+
+}  // namespace tenon::onnx::importers
