@@ -94,16 +94,14 @@ void rotate(Call& call, Qkv& p, const Filled& f) {
 }
 
 // Keys up to the query's own, and at most `window` of them.
-Value mask(Call& call, const Filled& f, Value bias, DType dtype) {
+Value reach(Call& call, const Filled& f) {
   graph::Graph& g = call.g;
   const int64_t window = call.integer("local_window_size", -1);
   Value query = g.reshape(query_positions(call, f), {f.batch, 1, f.queries, 1});
   Value allowed = g.binary(Op::LessEqual, f.places, query);
-  if (window > 0) {
-    Value size = g.scalar(DType::I32, static_cast<double>(std::min<int64_t>(window, 1 << 30)));
-    allowed = both(call, allowed, g.binary(Op::Less, g.sub(query, size), f.places));
-  }
-  return bias_of(call, allowed, bias, dtype, kMinusInf);
+  if (window <= 0) return allowed;
+  Value size = g.scalar(DType::I32, static_cast<double>(std::min<int64_t>(window, 1 << 30)));
+  return both(call, allowed, g.binary(Op::Less, g.sub(query, size), f.places));
 }
 
 Value sink(Call& call, DType dtype) {
@@ -126,15 +124,19 @@ Results group_query_attention(Call& call) {
   const auto exact = [&](Value x) { return x && x.dtype() != precise ? g.cast(x, precise) : x; };
   Attend a{.q = exact(p.q), .k = exact(k), .v = exact(v), .scale = call.number("scale", 0)};
   a.softcap = call.number("softcap", 0);
-  a.bias = mask(call, f, exact(call.maybe(10)), precise);
+  Value allowed = reach(call, f);
+  a.bias = bias_of(call, allowed, exact(call.maybe(10)), precise, kMinusInf);
   a.sink = exact(sink(call, dtype));
   a.keep_scores = call.wants(3);
   const int64_t kind = call.integer("qk_output", 0);
   if (kind < 0 || kind > 2) throw user_error("qk_output {} is unknown", kind);
   const Attended r = attend(call, a);
   const auto back = [&](Value x) { return x && x.dtype() != dtype ? g.cast(x, dtype) : x; };
-  const Value scores[] = {{}, r.biased, r.weights};
-  return {back(join_heads(call, r.result)), k, v, back(scores[kind])};
+  Value scores = kind == 2 ? r.weights : Value{};
+  if (kind == 1 && call.wants(3)) {  // those out of reach are 0
+    scores = g.apply(Op::Where, {allowed, r.biased, g.scalar(precise, 0.0)});
+  }
+  return {back(join_heads(call, r.result)), k, v, back(scores)};
 }
 
 }  // namespace tenon::onnx::importers
