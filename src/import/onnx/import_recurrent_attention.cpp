@@ -123,8 +123,6 @@ Results causal_conv_with_state(Call& call) {
   return {y, g.slice(padded, {0, 0, length}, carried, {1, 1, 1})};
 }
 
-Results swish(Call& call) { return {swish_of(call, call.in(0), call.number("alpha", 1.0))}; }
-
 Results swiglu(Call& call) {
   Value gate = call.in(0), x = call.in(1);
   if (gate.shape().rank() != x.shape().rank()) {

@@ -9,7 +9,6 @@ Results rotary_embedding(Call& call);
 Results rms_normalization(Call& call);
 Results linear_attention(Call& call);
 Results causal_conv_with_state(Call& call);
-Results swish(Call& call);
 Results swiglu(Call& call);
 Results multi_head_attention(Call& call);
 Results group_query_attention(Call& call);
