@@ -185,7 +185,7 @@ def group_query_attention_cases():
     case("attention_bias_softcap", op, [*prompt, None, None, *first, None, None, None, floats(1, 1, 3, 3)], 3, softcap=2.0, **base)
     case("scores", op, [*prompt, None, None, *first], 4, qk_output=1, **base)
     case("scores_softcap_bias", op, [*prompt, None, None, *first, None, None, None, floats(2, 4, 3, 3)], 4, qk_output=1, softcap=1.0, **base)
-    case("weights_decode", op, [*one, *cache, i32([4, 9]), i32([10])], 4, qk_output=2, **base)
+    case("weights_decode", op, [*one, *cache, i32([9, 9]), i32([10])], 4, qk_output=2, **base)
     case("scores_decode", op, [*one, *cache, i32([9, 9]), i32([10])], 4, qk_output=1, **base)
     case("weights", op, [*prompt, None, None, *first], 4, qk_output=2, **base)
     case("f16", op, cast_inputs([*prompt, None, None, *first], np.float16), 3, **base)
