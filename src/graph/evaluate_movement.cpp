@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
-#include "graph/evaluate.h"
+#include "graph/indexing.h"
 
 namespace tenon::graph::evaluators {
 
@@ -109,15 +108,21 @@ Results split(const Evaluation& e) {
   const Extents strides = row_major_strides(x.shape);
   Results results;
   int64_t start = 0;
-  for (const int64_t extent : e.values_of(e.attributes().dims("extents"))) {
+  const Extents extents = e.operands.size() > 1 ? to_integers(e.operand(1))
+                                                : e.values_of(e.attributes().dims("extents"));
+  for (const int64_t extent : extents) {
     Extents shape = x.shape;
     shape[axis] = extent;
-    if (extent < 0 || start + extent > x.shape[axis]) {
+    if (extent < 0 || extent > x.shape[axis] - start) {
       throw user_error("[split] the parts exceed axis {} of [{}]", axis, fmt::join(x.shape, ", "));
     }
     const std::vector<int64_t> at = offsets(shape, strides, start * strides[axis]);
     results.push_back(pick(x, std::move(shape), at));
     start += extent;
+  }
+  if (start != x.shape[axis]) {
+    throw user_error("[split] the parts are {} of axis {} of [{}]", start, axis,
+                     fmt::join(x.shape, ", "));
   }
   return results;
 }
@@ -136,11 +141,7 @@ Results gather(const Evaluation& e) {
   const std::vector<int64_t> index = to_integers(indices);
   for (int64_t o = 0; o < outer; ++o) {
     for (const int64_t i : index) {
-      if (i < -whole || i >= whole) {
-        throw user_error("[gather] index {} is outside axis {} of [{}]", i, axis,
-                         fmt::join(data.shape, ", "));
-      }
-      const int64_t row = (o * whole + (i < 0 ? i + whole : i)) * inner;
+      const int64_t row = (o * whole + wrap_index(Op::Gather, i, data.shape, axis)) * inner;
       for (int64_t k = 0; k < inner; ++k) at.push_back(row + k);
     }
   }

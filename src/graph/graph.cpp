@@ -68,6 +68,7 @@ Value Graph::named_leaf(Op op, const std::string& name, TensorType type) {
     throw user_error("[{}] the name \"{}\" is taken by an input or parameter", info(op).text, name);
   }
   const Value value = leaf(op, name, std::move(type), {}, {});
+  note_definers(value.shape().dims(), nullptr);
   names_.insert(name);
   return value;
 }
@@ -152,6 +153,9 @@ std::vector<Value> Graph::apply_all(Op op, std::vector<Value> operands, Attribut
   std::vector<TensorType> types = inference.results();
   const Node* node = keep(
       context_->intern({op, std::move(operands), std::move(attributes), std::move(types), "", {}}));
+  for (const auto& [name, value] : node->attributes().items()) {
+    if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_definers(*dims, node);
+  }
   std::vector<Value> results;
   results.reserve(node->types().size());
   for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
@@ -175,6 +179,19 @@ void Graph::note_symbols(Op op, std::span<const Dim> dims) {
       if (!inserted && known != given) {
         throw user_error("[{}] symbol {} has bounds {}..{} here and {}..{} before", info(op).text,
                          symbol.name(), given.lo, given.hi, known.lo, known.hi);
+      }
+    }
+  }
+}
+
+void Graph::note_definers(std::span<const Dim> dims, const Node* definer) {
+  for (const Dim& dim : dims) {
+    if (dim.is_const()) continue;
+    for (const Symbol& symbol : dim.symbols()) {
+      if (definer == nullptr) {
+        definers_.insert_or_assign(symbol.name(), nullptr);
+      } else {
+        definers_.try_emplace(symbol.name(), definer);
       }
     }
   }

@@ -130,7 +130,8 @@ class Graph {
   void set_origin(const Node* node, std::string origin);
   std::string_view origin(const Node* node) const;
 
-  // Nodes reachable from the outputs, operands before users; stable across runs. Iterative.
+  // Nodes reachable from the outputs, operands before users, and a step that defines a symbol
+  // before what names it; stable across runs. Iterative.
   std::vector<const Node*> topological() const;
 
  private:
@@ -143,6 +144,7 @@ class Graph {
   Value named_leaf(Op op, const std::string& name, TensorType type);
   void check_operands(Op op, std::span<const Value> operands) const;
   void note_symbols(Op op, std::span<const Dim> dims);
+  void note_definers(std::span<const Dim> dims, const Node* definer);
   void drop_unused_params();
 
   std::shared_ptr<Context> context_;
@@ -152,6 +154,9 @@ class Graph {
   std::unordered_set<std::string> names_;  // of inputs and parameters
   std::unordered_map<std::string, Data> param_data_;
   std::map<std::string, Symbol> symbols_;
+  // Of each symbol the node that defines it; null: inputs do. A node that is no leaf defines what
+  // no input and no node before it names.
+  std::unordered_map<std::string, const Node*> definers_;
   std::vector<Constraint> constraints_;
   std::unordered_set<std::string> constraint_keys_;
   std::unordered_map<const Node*, std::string> origins_;

@@ -102,7 +102,8 @@ Dim Inference::broadcast(const Dim& a, const Dim& b) {
   if (b.is_const()) return b;
   if (!one_a && a.bounds().lo > 1) return a;
   if (!one_b && b.bounds().lo > 1) return b;
-  return max(a, b);
+  if (a.bounds().lo >= 1 && b.bounds().lo >= 1) return max(a, b);
+  return max(a, b) * min(1, min(a, b));  // 0 meets 1: 0
 }
 
 Shape Inference::broadcast(std::span<const Dim> a, std::span<const Dim> b) {

@@ -92,6 +92,13 @@ void split(Inference& op) {
   const auto axis = static_cast<size_t>(op.attributes().integer("axis"));
   const std::vector<Dim>& extents = op.attributes().dims("extents");
   if (extents.empty()) throw op.fail("needs at least one part");
+  if (op.operand_count() > 1) {
+    const TensorType& sizes = op.operand(1);
+    if (!is_integer(sizes.dtype) || sizes.shape.rank() != 1) {
+      throw op.fail("the extents must be an integer vector");
+    }
+    op.same(sizes.shape[0], static_cast<int64_t>(extents.size()), "counts of parts");
+  }
   Dim sum = 0;
   for (const Dim& extent : extents) {
     op.at_most(0, extent, "a part has a negative extent");

@@ -209,6 +209,40 @@ Found moved(const Node& node) {
 
 Found gather(const Node& node) { return moved_by(node, std::array{0}); }
 
+// As far as nothing is computed: the elements of a reduction are no moved ones.
+Found scatter(const Node& node) {
+  if (node.attributes().text("reduction") != "none") return {};
+  return moved_by(node, std::array{0, 2});
+}
+
+// start + i * delta, however many there are.
+Found range(const Node& node) {
+  const auto &start = node.operand(0).shape_value(), &delta = node.operand(2).shape_value();
+  if (!start || !delta) return {};
+  Elements elements;
+  for (int64_t i = 0; i < node.types()[0].shape[0].const_value(); ++i) {
+    elements.push_back((*start)[0] + (*delta)[0] * i);
+  }
+  return found(node, std::move(elements));
+}
+
+// Elements that must be constants to say anything.
+Found folded(const Node& node) {
+  const auto& x = node.operand(0).shape_value();
+  if (!x || !std::ranges::all_of(*x, [](const Dim& dim) { return dim.is_const(); })) return {};
+  std::vector<int64_t> integers;
+  for (const Dim& dim : *x) integers.push_back(dim.const_value());
+  const Tensor operand =
+      from_integers(node.operand(0).dtype(), extents_of(node.operand(0).type()), integers);
+  const Tensor* const operands[] = {&operand};
+  Elements elements;
+  for (const int64_t number :
+       to_integers(evaluate(node, operands, [](const Symbol&) { return std::nullopt; })[0])) {
+    elements.emplace_back(number);
+  }
+  return found(node, std::move(elements));
+}
+
 Found where(const Node& node) { return moved_by(node, std::array{1, 2}); }
 
 constexpr auto kRules = partial_op_table<Rule>({
@@ -219,9 +253,11 @@ constexpr auto kRules = partial_op_table<Rule>({
     {Op::Equal, binary},      {Op::Less, binary},        {Op::LessEqual, binary},
     {Op::And, binary},        {Op::Or, binary},          {Op::Where, where},
     {Op::Reshape, moved},     {Op::Transpose, moved},    {Op::Expand, moved},
-    {Op::Slice, moved},       {Op::Concat, moved},       {Op::Split, moved},
+    {Op::Slice, moved},       {Op::Concat, moved},       {Op::Split, gather},
     {Op::Gather, gather},     {Op::Mod, binary},         {Op::Remainder, binary},
-    {Op::ReduceSum, reduced}, {Op::ReduceProd, reduced},
+    {Op::ReduceSum, reduced}, {Op::ReduceProd, reduced}, {Op::GatherElements, gather},
+    {Op::GatherND, gather},   {Op::ScatterND, scatter},  {Op::ScatterElements, scatter},
+    {Op::Range, range},       {Op::NonZero, folded},
 });
 
 }  // namespace

@@ -9,7 +9,32 @@
 
 namespace tenon::graph {
 
+namespace {
+
+using Definers = std::unordered_map<std::string, const Node*>;
+
+// A step not seen yet that defines a symbol which `node` names; null where there is none.
+const Node* awaited(const Node& node, const Definers& definers,
+                    const std::unordered_set<const Node*>& seen) {
+  for (const auto& [name, value] : node.attributes().items()) {
+    const auto* dims = std::get_if<std::vector<Dim>>(&value);
+    if (dims == nullptr) continue;
+    for (const Dim& dim : *dims) {
+      for (const Symbol& symbol : dim.symbols()) {
+        const auto found = definers.find(symbol.name());
+        if (found == definers.end() || found->second == nullptr) continue;
+        if (!seen.contains(found->second)) return found->second;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::vector<const Node*> Graph::topological() const {
+  const bool steps =
+      std::ranges::any_of(definers_, [](const auto& definer) { return definer.second != nullptr; });
   struct Frame {
     const Node* node;
     int next;  // operand to visit next
@@ -22,6 +47,12 @@ std::vector<const Node*> Graph::topological() const {
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == top.node->operand_count()) {
+        const Node* first = steps ? awaited(*top.node, definers_, seen) : nullptr;
+        if (first != nullptr) {
+          seen.insert(first);
+          stack.push_back({first, 0});
+          continue;
+        }
         order.push_back(top.node);
         stack.pop_back();
         continue;
@@ -94,6 +125,9 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
   result.names_ = graph.names_;
   result.param_data_ = graph.param_data_;
   result.symbols_ = graph.symbols_;
+  for (const auto& [name, definer] : graph.definers_) {
+    if (definer == nullptr) result.definers_.emplace(name, nullptr);
+  }
   result.constraints_ = graph.constraints_;
   result.constraint_keys_ = graph.constraint_keys_;
   std::unordered_map<Value, Value> replaced;
@@ -116,6 +150,12 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
       replaced[{node, i}] = results[static_cast<size_t>(i)];
   }
   result.set_current_origin({});
+  for (const auto& [name, definer] : graph.definers_) {
+    const auto found = replaced.find({definer, 0});
+    if (found == replaced.end()) continue;  // an input, or a step that no output needs
+    result.nodes_.emplace_back(found->second.node);
+    result.definers_.insert_or_assign(name, found->second.node);
+  }
   std::vector<Output> outputs;
   for (const Output& output : graph.outputs())
     outputs.push_back({output.name, replaced.at(output.value)});

@@ -10,7 +10,8 @@ graph::Graph decompose_split(const graph::Graph& source) {
   return graph::rebuild(source,
                         [](graph::Graph& g, const Node& node, std::span<const Value> operands) {
                           std::vector<Value> parts;
-                          if (node.op() != graph::Op::Split) return parts;
+                          if (node.op() != graph::Op::Split || node.operand_count() > 1)
+                            return parts;
                           const Shape& whole = operands[0].shape();
                           const auto axis = static_cast<size_t>(node.attributes().integer("axis"));
                           const std::vector<int64_t> steps(whole.dims().size(), 1);

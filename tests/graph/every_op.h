@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "tests/graph/every_op_index.h"
 #include "tests/graph/every_op_math.h"
 #include "tests/graph/every_op_transformer.h"
 
@@ -47,6 +48,7 @@ inline Graph every_op() {
                                  {"count", g.dims({batch * seq}, true)}};
   add_math_ops(g, outputs);
   add_transformer_ops(g, outputs);
+  add_index_ops(g, outputs);
   g.set_outputs(std::move(outputs));
   return g;
 }

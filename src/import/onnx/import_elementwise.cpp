@@ -4,6 +4,7 @@
 
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
+#include "import/onnx/run_time_shapes.h"
 
 namespace tenon::onnx::importers {
 namespace {
@@ -71,7 +72,7 @@ Results constant_of_shape(Call& call) {
     }
     value = call.g.reshape(value, {});
   }
-  return {call.g.expand(value, call.dims(call.in(0), "the shape"))};
+  return {expand_to(call.g, value, call.in(0))};
 }
 
 Results identity(Call& call) { return {call.in(0)}; }

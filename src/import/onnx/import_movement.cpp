@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "import/onnx/importers.h"
+#include "import/onnx/run_time_shapes.h"
 
 namespace tenon::onnx::importers {
 namespace {
@@ -57,10 +58,28 @@ Results gather(Call& call) {
   return {call.g.gather(data, indices, axis)};
 }
 
+namespace {
+
+// Squeeze and Unsqueeze by axes that are data.
+Value reshape_by_axes(Call& call, const std::string& mode, int64_t rank) {
+  return call.g.apply(Op::ReshapeTo, {call.in(0), call.in(1)},
+                      {{"mode", mode}, {"shape", fresh_dims(call.g, mode, rank)}});
+}
+
+bool axes_are_data(Call& call) {
+  return !call.find("axes") && call.maybe(1) && !known_integers(call.in(1));
+}
+
+}  // namespace
+
 Results unsqueeze(Call& call) {
+  Value x = call.in(0);
+  if (axes_are_data(call)) {
+    const int64_t added = vector_length(call.in(1), "axes");
+    return {reshape_by_axes(call, "unsqueeze", x.shape().rank() + added)};
+  }
   const auto axes = call.axes(1);
   if (!axes) throw user_error("it has no axes");
-  Value x = call.in(0);
   const int rank = x.shape().rank() + static_cast<int>(axes->size());
   std::vector<Dim> dims = x.shape().dims();
   for (int64_t axis : Call::axes_of(*axes, rank)) dims.insert(dims.begin() + axis, 1);
@@ -70,6 +89,11 @@ Results unsqueeze(Call& call) {
 Results squeeze(Call& call) {
   Value x = call.in(0);
   const Shape& shape = x.shape();
+  if (axes_are_data(call)) {
+    const int64_t removed = vector_length(call.in(1), "axes");
+    if (removed > shape.rank()) throw user_error("{} axes of rank {}", removed, shape.rank());
+    return {reshape_by_axes(call, "squeeze", shape.rank() - removed)};
+  }
   std::vector<int64_t> axes;
   if (const auto given = call.axes(1)) {
     axes = Call::axes_of(*given, shape.rank());
@@ -96,6 +120,26 @@ Results concat(Call& call) {
   return {parts.size() == 1 ? parts[0] : call.g.concat(std::move(parts), axis)};
 }
 
+namespace {
+
+Results split_by_data(Call& call, int64_t axis) {
+  const int64_t parts = vector_length(call.in(1), "split");
+  if (parts != call.outputs()) throw user_error("{} parts for {} outputs", parts, call.outputs());
+  return call.g.apply_all(Op::Split, {call.in(0), call.in(1)},
+                          {{"axis", axis}, {"extents", fresh_dims(call.g, "split", parts)}});
+}
+
+// As many parts as outputs; the last one, and only it, may be smaller.
+std::vector<Dim> even_parts(const Dim& whole, int64_t parts) {
+  if (parts < 1) throw user_error("{} parts", parts);
+  const Dim chunk = ceildiv(whole, parts);
+  std::vector<Dim> extents(static_cast<size_t>(parts), chunk);
+  extents.back() = whole - chunk * (parts - 1);
+  return extents;
+}
+
+}  // namespace
+
 Results split(Call& call) {
   Value x = call.in(0);
   const int64_t axis = Call::axis_of(call.integer("axis", 0), x.shape().rank());
@@ -104,15 +148,14 @@ Results split(Call& call) {
   if (const auto given = call.integers("split")) {
     extents.assign(given->begin(), given->end());
   } else if (Value sizes = call.maybe(1)) {
+    if (!shape_value(sizes)) return split_by_data(call, axis);
     extents = call.dims(sizes, "split");
   } else if (call.find("num_outputs")) {
     const int64_t parts = call.integer("num_outputs");
     if (parts != call.outputs()) {
       throw user_error("num_outputs is {} but the node has {}", parts, call.outputs());
     }
-    const Dim chunk = ceildiv(whole, parts);
-    extents.assign(static_cast<size_t>(parts - 1), chunk);
-    extents.push_back(whole - chunk * (parts - 1));
+    extents = even_parts(whole, parts);
   } else {
     extents.assign(static_cast<size_t>(call.outputs()), quotient({whole}, {call.outputs()}));
   }
@@ -122,28 +165,9 @@ Results split(Call& call) {
   return call.g.split(x, axis, std::move(extents));
 }
 
-// 0 keeps the input's extent (unless allowzero), -1 is what is left over.
 Results reshape(Call& call) {
-  Value x = call.in(0);
   const bool allow_zero = call.flag("allowzero", false);
-  std::vector<Dim> target = call.dims(call.in(1), "the shape"), others;
-  int free = -1;
-  for (size_t i = 0; i < target.size(); ++i) {
-    if (target[i].is_const(0) && !allow_zero) {
-      if (i >= x.shape().dims().size()) {
-        throw user_error("entry {} of the shape is 0 but the input is {}", i, x.type().to_string());
-      }
-      target[i] = x.shape()[static_cast<int>(i)];
-    }
-    if (target[i].is_const(-1)) {
-      if (free >= 0) throw user_error("the shape has -1 twice");
-      free = static_cast<int>(i);
-    } else {
-      others.push_back(target[i]);
-    }
-  }
-  if (free >= 0) target[static_cast<size_t>(free)] = quotient(x.shape().dims(), others);
-  return {call.g.reshape(x, std::move(target))};
+  return {reshape_to(call.g, call.in(0), call.in(1), allow_zero)};
 }
 
 Results flatten(Call& call) {
@@ -164,16 +188,6 @@ Results transpose(Call& call) {
   return {call.g.transpose(x, call.integers("perm").value_or(perm))};
 }
 
-// Both ways: an extent of 1 in the target keeps the input's.
-Results expand(Call& call) {
-  Value x = call.in(0);
-  std::vector<Dim> target = call.dims(call.in(1), "the shape"), dims = x.shape().dims();
-  if (dims.size() < target.size()) dims.insert(dims.begin(), target.size() - dims.size(), 1);
-  const size_t skip = dims.size() - target.size();
-  for (size_t i = 0; i < target.size(); ++i) {
-    if (!target[i].is_const(1)) dims[skip + i] = target[i];
-  }
-  return {call.g.expand(x, std::move(dims))};
-}
+Results expand(Call& call) { return {expand_to(call.g, call.in(0), call.in(1))}; }
 
 }  // namespace tenon::onnx::importers

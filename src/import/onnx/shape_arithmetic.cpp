@@ -20,6 +20,7 @@ Value make_leaf(graph::Graph& g, LoadedTensor tensor, const std::string& name) {
 std::optional<std::vector<Dim>> shape_value(Value value) {
   if (value.result == 0 && value.node->shape_value()) return value.node->shape_value();
   const Shape& shape = value.shape();
+  if (shape.elements().is_const(0)) return std::vector<Dim>{};
   if (value.op() != Op::Constant || is_float(value.dtype()) || !shape.is_static()) return {};
   const int64_t count = shape.elements().const_value();
   if (count > static_cast<int64_t>(limits::kSymbolicElements)) return {};
