@@ -1,6 +1,5 @@
 // Evaluation of matmul, linear and attention: f64 sums in ascending order of the contracted axis,
-// rounded once. The only optimization is a block of the right operand's rows, so that a small model
-// can be interpreted in seconds.
+// rounded once.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,26 +7,11 @@
 #include "base/error.h"
 #include "graph/activation.h"
 #include "graph/evaluate.h"
+#include "graph/product.h"
 
 namespace tenon::graph::evaluators {
 
 namespace {
-
-// c [m, n] += a [m, k] * b [k, n]
-template <typename T>
-void multiply(const T* a, const T* b, T* c, size_t m, size_t n, size_t k) {
-  constexpr size_t kBlock = 64;
-  for (size_t from = 0; from < k; from += kBlock) {
-    const size_t to = std::min(k, from + kBlock);
-    for (size_t i = 0; i < m; ++i) {
-      T* row = c + i * n;
-      for (size_t p = from; p < to; ++p) {
-        const T factor = a[i * k + p];
-        for (size_t j = 0; j < n; ++j) row[j] += factor * b[p * n + j];
-      }
-    }
-  }
-}
 
 struct Matrices {
   Extents shape;                    // of the result
@@ -58,9 +42,9 @@ template <typename T>
 std::vector<T> product(const Matrices& s, const std::vector<T>& a, const std::vector<T>& b) {
   std::vector<T> c(static_cast<size_t>(element_count(s.shape)));
   for (size_t i = 0; i < s.at_a.size(); ++i) {
-    multiply(a.data() + static_cast<size_t>(s.at_a[i]) * s.m * s.k,
-             b.data() + static_cast<size_t>(s.at_b[i]) * s.k * s.n, c.data() + i * s.m * s.n, s.m,
-             s.n, s.k);
+    add_product(a.data() + static_cast<size_t>(s.at_a[i]) * s.m * s.k,
+                b.data() + static_cast<size_t>(s.at_b[i]) * s.k * s.n, c.data() + i * s.m * s.n,
+                s.m, s.n, s.k);
   }
   return c;
 }

@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "tests/graph/every_op_index.h"
 #include "tests/graph/every_op_math.h"
+#include "tests/graph/every_op_spatial.h"
 #include "tests/graph/every_op_transformer.h"
 
 namespace tenon::graph {
@@ -49,6 +50,7 @@ inline Graph every_op() {
   add_math_ops(g, outputs);
   add_transformer_ops(g, outputs);
   add_index_ops(g, outputs);
+  add_spatial_ops(g, outputs);
   g.set_outputs(std::move(outputs));
   return g;
 }

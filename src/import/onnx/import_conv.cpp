@@ -1,0 +1,160 @@
+// Importers of convolutions. Those of narrow integers are convolutions in i32 of what is left after
+// the zero points are taken off: padding is then 0 as it is for floats.
+#include <algorithm>
+
+#include "import/onnx/ops/spatial.h"
+#include "import/onnx/window_attributes.h"
+
+namespace tenon::onnx::importers {
+namespace {
+
+graph::Attributes conv_attributes(Call& call, const WindowAttributes& w) {
+  graph::Attributes attributes = w.common();
+  attributes.set("groups", call.integer("group", 1));
+  return attributes;
+}
+
+// As i32, less the zero point: one for all, or one for each row.
+Value without_zero_point(Call& call, Value x, Value zero) {
+  Value wide = call.g.cast(x, DType::I32);
+  if (!zero) return wide;
+  zero = call.g.cast(zero, DType::I32);
+  if (zero.shape().rank() == 1 && !zero.shape()[0].is_const(1)) {
+    std::vector<Dim> dims(x.shape().dims().size(), 1);
+    dims[0] = zero.shape()[0];
+    zero = call.g.reshape(zero, std::move(dims));
+  }
+  return call.g.sub(wide, zero);
+}
+
+Value integer_conv(Call& call, Value x, Value w, Value bias) {
+  const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
+  std::vector<Value> operands{x, w};
+  if (bias) operands.push_back(bias);
+  return call.g.apply(Op::Conv, std::move(operands), conv_attributes(call, windows));
+}
+
+// To the nearest integer, halves to even: the sum has no room for a fraction.
+Value rounded(Call& call, Value x) {
+  Value shift = call.g.scalar(DType::F64, 0x1.8p52);
+  return call.g.sub(call.g.add(x, shift), shift);
+}
+
+// One scale for all, or one for each channel of the result.
+Value scale_of(Call& call, Value scale, int rank) {
+  scale = call.g.cast(scale, DType::F64);
+  if (scale.shape().rank() == 0) return scale;
+  return scale.shape()[0].is_const(1) ? call.g.reshape(scale, {}) : per_channel(call, scale, rank);
+}
+
+Value saturated(Call& call, Value x, Value zero) {
+  const bool is_signed = zero.dtype() == DType::I8;
+  Value shifted = call.g.add(x, call.g.cast(call.g.reshape(zero, {}), DType::F64));
+  shifted = call.g.binary(Op::Max, shifted, call.g.scalar(DType::F64, is_signed ? -128 : 0));
+  shifted = call.g.binary(Op::Min, shifted, call.g.scalar(DType::F64, is_signed ? 127 : 255));
+  return call.g.cast(shifted, zero.dtype());
+}
+
+}  // namespace
+
+Results conv(Call& call) {
+  Value x = call.in(0), w = call.in(1);
+  const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
+  std::vector<Value> operands{x, w};
+  if (Value bias = call.maybe(2)) operands.push_back(bias);
+  return {call.g.apply(Op::Conv, std::move(operands), conv_attributes(call, windows))};
+}
+
+Results conv_transpose(Call& call) {
+  Value x = call.in(0), w = call.in(1);
+  const WindowAttributes windows = transposed_window_attributes(call, x, kernel_of(call, w));
+  std::vector<Value> operands{x, w};
+  if (Value bias = call.maybe(2)) operands.push_back(bias);
+  return {call.g.apply(Op::ConvTranspose, std::move(operands), conv_attributes(call, windows))};
+}
+
+Results conv_integer(Call& call) {
+  Value x = without_zero_point(call, call.in(0), call.maybe(2));
+  return {integer_conv(call, x, without_zero_point(call, call.in(1), call.maybe(3)), {})};
+}
+
+Results qlinear_conv(Call& call) {
+  Value x = without_zero_point(call, call.in(0), call.in(2));
+  Value w = without_zero_point(call, call.in(3), call.in(5));
+  Value sums = call.g.cast(integer_conv(call, x, w, call.maybe(8)), DType::F64);
+  const int rank = x.shape().rank();
+  Value scale = call.g.mul(scale_of(call, call.in(1), rank), scale_of(call, call.in(4), rank));
+  scale = call.g.div(scale, scale_of(call, call.in(6), rank));
+  return {saturated(call, rounded(call, call.g.mul(sums, scale)), call.in(7))};
+}
+
+Results deform_conv(Call& call) {
+  Value x = call.in(0), w = call.in(1), offsets = call.in(2), mask = call.maybe(4);
+  const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
+  const int64_t groups = call.integer("offset_group", 1);
+  if (!mask) {
+    std::vector<Dim> dims = offsets.shape().dims();
+    dims.at(1) = groups;
+    for (const int64_t extent : windows.kernel) dims[1] = dims[1] * extent;
+    mask = filled(call, x.dtype(), 1, std::move(dims));
+  }
+  graph::Attributes attributes{{"begins", windows.begins},
+                               {"strides", windows.strides},
+                               {"dilations", windows.dilations},
+                               {"groups", call.integer("group", 1)},
+                               {"offset_groups", groups}};
+  Value y = call.g.apply(Op::DeformConv, {x, w, offsets, mask}, std::move(attributes));
+  if (Value bias = call.maybe(3)) y = call.g.add(y, per_channel(call, bias, x.shape().rank()));
+  return {y};
+}
+
+// A depthwise convolution over what came before and the input; what came before is also the state
+// of the next call.
+Results causal_conv_with_state(Call& call) {
+  Value x = call.in(0), w = call.in(1), bias = call.maybe(2), past = call.maybe(3);
+  const Shape& shape = x.shape();
+  if (shape.rank() != 3 || w.shape().rank() != 3 || !shape[1].is_const() ||
+      !w.shape()[2].is_const()) {
+    throw unsupported_error("{} and {} are no signal and kernel of known channels",
+                            x.type().to_string(), w.type().to_string());
+  }
+  const int64_t kernel = w.shape()[2].const_value();
+  if (!past) past = filled(call, x.dtype(), 0, {shape[0], shape[1], kernel - 1});
+  Value all = call.g.concat({past, x}, 2);
+  std::vector<Value> operands{widened(call, all), widened(call, w)};
+  if (bias) operands.push_back(widened(call, bias));
+  Value y = call.g.apply(Op::Conv, std::move(operands),
+                         {{"extents", std::vector<Dim>{shape[2]}},
+                          {"begins", std::vector<Dim>{0}},
+                          {"strides", std::vector<int64_t>{1}},
+                          {"dilations", std::vector<int64_t>{1}},
+                          {"groups", shape[1].const_value()}});
+  const std::string_view activation = call.text("activation", "none");
+  if (activation == "silu" || activation == "swish") {
+    y = call.g.unary(Op::Silu, y);
+  } else if (activation != "none" && !activation.empty()) {
+    throw user_error("attribute 'activation' must not be '{}'", activation);
+  }
+  Value state = call.g.slice(all, {0, 0, shape[2]}, {shape[0], shape[1], kernel - 1}, {1, 1, 1});
+  return {like(call, y, x.dtype()), state};
+}
+
+Results col2im(Call& call) {
+  Value x = call.in(0), image = call.in(1), block = call.in(2);
+  if (x.shape().rank() != 3 || !image.shape().elements().is_const()) {
+    throw unsupported_error("{} are no columns of a known number of axes", x.type().to_string());
+  }
+  const auto rank = static_cast<size_t>(image.shape().elements().const_value());
+  const auto blocks = shape_value(block), extents = shape_value(image);
+  std::vector<Dim> shape{x.shape()[0]};
+  shape.push_back(blocks ? quotient({x.shape()[1]}, *blocks) : fresh_extent(call, "channels"));
+  const std::vector<Dim> spatial = extents ? *extents : fresh_extents(call, "image", rank);
+  shape.insert(shape.end(), spatial.begin(), spatial.end());
+  return {call.g.apply(Op::Col2Im, {x, image, block},
+                       {{"shape", shape},
+                        {"pads", axis_numbers(call, "pads", 2 * rank, 0)},
+                        {"strides", axis_numbers(call, "strides", rank, 1)},
+                        {"dilations", axis_numbers(call, "dilations", rank, 1)}})};
+}
+
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,243 @@
+// Importer of Einsum: operands are multiplied two at a time, each time as one batched matrix
+// product; letters that nobody needs any more are summed on the way. Sums of 16-bit floats are in
+// f32 and rounded once.
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "import/onnx/ops/sequence.h"
+#include "import/onnx/window_attributes.h"
+
+namespace tenon::onnx::importers {
+namespace {
+
+// A tensor whose axes have names. Axes of the ellipsis are digits and what follows them in ASCII,
+// counted from the last: they come before the letters.
+struct Term {
+  std::string letters;
+  Value value;
+};
+
+using Extents = std::map<char, Dim>;
+
+constexpr char kLastEllipsis = '9';
+
+bool contains(std::string_view text, char letter) { return text.find(letter) != std::string::npos; }
+
+// The letters of one term of the equation, with the ellipsis written out for `axes` axes of it.
+std::string written_out(std::string_view term, int axes) {
+  std::string letters;
+  for (size_t i = 0; i < term.size(); ++i) {
+    if (term[i] == ' ') continue;
+    if (term.substr(i, 3) == "...") {
+      if (axes < 0 || axes > 10) throw user_error("the ellipsis has {} axes", axes);
+      for (int k = 0; k < axes; ++k) letters += static_cast<char>(kLastEllipsis - axes + 1 + k);
+      i += 2;
+    } else if (std::isalpha(static_cast<unsigned char>(term[i])) != 0) {
+      letters += term[i];
+    } else {
+      throw user_error("the equation has a '{}'", term[i]);
+    }
+  }
+  return letters;
+}
+
+int letter_count(std::string_view term) {
+  return static_cast<int>(
+      std::ranges::count_if(term, [](unsigned char c) { return std::isalpha(c) != 0; }));
+}
+
+std::vector<std::string_view> split_terms(std::string_view text) {
+  std::vector<std::string_view> terms;
+  for (;;) {
+    const size_t comma = text.find(',');
+    terms.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return terms;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Letters that occur once, in ASCII order, after the ellipsis.
+std::string implicit_output(const std::vector<Term>& terms) {
+  std::map<char, int> counts;
+  for (const Term& term : terms) {
+    for (const char letter : term.letters) ++counts[letter];
+  }
+  std::string output;
+  for (const auto& [letter, count] : counts) {
+    if (count == 1 || letter <= kLastEllipsis) output += letter;
+  }
+  return output;
+}
+
+std::vector<Dim> dims_of(const std::string& letters, const Extents& extents) {
+  std::vector<Dim> dims;
+  for (const char letter : letters) dims.push_back(extents.at(letter));
+  return dims;
+}
+
+Dim count_of(const std::string& letters, const Extents& extents) {
+  return product(dims_of(letters, extents));
+}
+
+// The diagonal of two axes of one name: every (n + 1)th element of their product.
+Term diagonal(Call& call, Term term, size_t first, size_t second) {
+  std::vector<int64_t> perm;
+  std::vector<Dim> dims;
+  std::string letters;
+  for (size_t i = 0; i < term.letters.size(); ++i) {
+    if (i == first || i == second) continue;
+    perm.push_back(static_cast<int64_t>(i));
+    dims.push_back(term.value.shape()[static_cast<int>(i)]);
+    letters += term.letters[i];
+  }
+  perm.push_back(static_cast<int64_t>(first));
+  perm.push_back(static_cast<int64_t>(second));
+  const Dim n = term.value.shape()[static_cast<int>(first)];
+  if (!n.is_const() || n != term.value.shape()[static_cast<int>(second)]) {
+    throw unsupported_error("the diagonal of {} is not constant", term.value.type().to_string());
+  }
+  std::vector<Dim> flat = dims, taken = dims;
+  flat.push_back(n * n);
+  taken.push_back(n);
+  std::vector<int64_t> steps(taken.size(), 1);
+  steps.back() = n.const_value() + 1;
+  Value rows = call.g.reshape(call.g.transpose(term.value, std::move(perm)), flat);
+  return {letters + term.letters[first],
+          call.g.slice(rows, std::vector<Dim>(flat.size(), 0), taken, steps)};
+}
+
+Term without_repeats(Call& call, Term term) {
+  for (size_t i = 0; i < term.letters.size(); ++i) {
+    const size_t again = term.letters.find(term.letters[i], i + 1);
+    if (again != std::string::npos)
+      return without_repeats(call, diagonal(call, std::move(term), i, again));
+  }
+  return term;
+}
+
+Term ordered(Call& call, const Term& term, const std::string& letters) {
+  if (term.letters == letters) return term;
+  std::vector<int64_t> perm;
+  for (const char letter : letters) perm.push_back(static_cast<int64_t>(term.letters.find(letter)));
+  return {letters, call.g.transpose(term.value, std::move(perm))};
+}
+
+// Sums over the letters that are not in `needed`.
+Term summed(Call& call, Term term, const std::string& needed) {
+  std::string kept, gone;
+  for (const char letter : term.letters) (contains(needed, letter) ? kept : gone) += letter;
+  if (gone.empty()) return term;
+  Term last = ordered(call, term, kept + gone);
+  std::vector<int64_t> axes;
+  for (size_t i = kept.size(); i < last.letters.size(); ++i)
+    axes.push_back(static_cast<int64_t>(i));
+  std::vector<Dim> dims(last.value.shape().begin(),
+                        last.value.shape().begin() + static_cast<int64_t>(kept.size()));
+  return {kept, call.g.reshape(call.g.reduce(Op::ReduceSum, last.value, axes), std::move(dims))};
+}
+
+// Axes that were 1 where another operand's are longer: only the ellipsis does that.
+Term spread(Call& call, const Term& term, const Extents& extents) {
+  const std::vector<Dim> dims = dims_of(term.letters, extents);
+  return term.value.shape().dims() == dims ? term
+                                           : Term{term.letters, call.g.expand(term.value, dims)};
+}
+
+// One batched product: [shared, left, summed] x [shared, summed, right].
+Term multiplied(Call& call, const Term& a, const Term& b, const std::string& needed,
+                const Extents& extents) {
+  std::string shared, left, inner, right;
+  for (const char letter : a.letters) {
+    if (!contains(b.letters, letter)) {
+      left += letter;
+    } else {
+      (contains(needed, letter) ? shared : inner) += letter;
+    }
+  }
+  for (const char letter : b.letters) {
+    if (!contains(a.letters, letter)) right += letter;
+  }
+  const Dim batch = count_of(shared, extents), depth = count_of(inner, extents);
+  Value x = spread(call, ordered(call, a, shared + left + inner), extents).value;
+  Value y = spread(call, ordered(call, b, shared + inner + right), extents).value;
+  x = call.g.reshape(x, {batch, count_of(left, extents), depth});
+  y = call.g.reshape(y, {batch, depth, count_of(right, extents)});
+  const std::string letters = shared + left + right;
+  return {letters, call.g.reshape(call.g.matmul(x, y), dims_of(letters, extents))};
+}
+
+Extents extents_of(const std::vector<Term>& terms) {
+  Extents extents;
+  for (const Term& term : terms) {
+    for (size_t i = 0; i < term.letters.size(); ++i) {
+      const Dim& dim = term.value.shape()[static_cast<int>(i)];
+      const auto [entry, added] = extents.emplace(term.letters[i], dim);
+      if (entry->second.is_const(1) && !added) entry->second = dim;
+    }
+  }
+  return extents;
+}
+
+std::vector<Term> terms_of(Call& call, std::string_view left) {
+  const std::vector<std::string_view> texts = split_terms(left);
+  if (static_cast<int>(texts.size()) != call.inputs()) {
+    throw user_error("the equation has {} terms for {} operands", texts.size(), call.inputs());
+  }
+  std::vector<Term> terms;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Value value = widened(call, call.in(static_cast<int>(i)));
+    const int rank = value.shape().rank();
+    std::string letters = written_out(texts[i], rank - letter_count(texts[i]));
+    if (static_cast<int>(letters.size()) != rank) {
+      throw user_error("term '{}' does not fit {}", texts[i], value.type().to_string());
+    }
+    terms.push_back({std::move(letters), value});
+  }
+  return terms;
+}
+
+std::string output_letters(const std::vector<Term>& terms, std::string_view text) {
+  std::string all;
+  size_t ellipsis = 0;
+  for (const Term& term : terms) {
+    all += term.letters;
+    ellipsis =
+        std::max<size_t>(ellipsis, static_cast<size_t>(std::ranges::count_if(
+                                       term.letters, [](char c) { return c <= kLastEllipsis; })));
+  }
+  std::string output = written_out(text, static_cast<int>(ellipsis));
+  for (size_t i = 0; i < output.size(); ++i) {
+    if (!contains(all, output[i]) || output.find(output[i], i + 1) != std::string::npos) {
+      throw user_error("the result of the equation has '{}'", output[i]);
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+Results einsum(Call& call) {
+  const std::string_view equation = call.text("equation", "");
+  const size_t arrow = equation.find("->");
+  std::vector<Term> terms = terms_of(call, equation.substr(0, arrow));
+  const std::string output = arrow == std::string_view::npos
+                                 ? implicit_output(terms)
+                                 : output_letters(terms, equation.substr(arrow + 2));
+  for (Term& term : terms) term = without_repeats(call, std::move(term));
+  const Extents extents = extents_of(terms);
+  Term result = terms[0];
+  for (size_t i = 0; i < terms.size(); ++i) {
+    std::string later = output;
+    for (size_t k = i + 1; k < terms.size(); ++k) later += terms[k].letters;
+    if (i > 0) {
+      const Term next = summed(call, terms[i], later + result.letters);
+      result = multiplied(call, result, next, later, extents);
+    }
+    result = summed(call, std::move(result), later);
+  }
+  Value y = spread(call, ordered(call, result, output), extents).value;
+  return {like(call, y, call.in(0).dtype())};
+}
+
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,113 @@
+// Importers of pools, over windows, whole images and regions.
+#include "import/onnx/ops/spatial.h"
+#include "import/onnx/window_attributes.h"
+
+namespace tenon::onnx::importers {
+namespace {
+
+WindowAttributes pool_windows(Call& call) {
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) throw user_error("attribute 'kernel_shape' is missing");
+  return window_attributes(call, call.in(0), *kernel, call.flag("ceil_mode", false));
+}
+
+graph::Attributes pool_attributes(const WindowAttributes& w) {
+  graph::Attributes attributes = w.common();
+  attributes.set("kernel", w.kernel);
+  return attributes;
+}
+
+std::vector<int64_t> spatial_axes(Value x) {
+  std::vector<int64_t> axes;
+  for (int i = 2; i < x.shape().rank(); ++i) axes.push_back(i);
+  if (axes.empty()) throw user_error("{} is no image", x.type().to_string());
+  return axes;
+}
+
+// An integer, or a float in the oldest opset.
+double norm_order(Call& call) {
+  const AttributeProto* p = call.find("p");
+  if (p && p->kind == AttributeKind::Float) return call.number("p", 2);
+  return static_cast<double>(call.integer("p", 2));
+}
+
+}  // namespace
+
+Results max_pool(Call& call) {
+  graph::Attributes attributes = pool_attributes(pool_windows(call));
+  attributes.set("column_major", int64_t{call.flag("storage_order", false) ? 1 : 0});
+  return call.g.apply_all(Op::MaxPool, {call.in(0)}, std::move(attributes));
+}
+
+Results average_pool(Call& call) {
+  const WindowAttributes windows = pool_windows(call);
+  graph::Attributes attributes = pool_attributes(windows);
+  if (call.flag("count_include_pad", false)) attributes.set("ends", windows.ends);
+  return {call.g.apply(Op::AveragePool, {call.in(0)}, std::move(attributes))};
+}
+
+Results lp_pool(Call& call) {
+  graph::Attributes attributes = pool_attributes(pool_windows(call));
+  attributes.set("p", norm_order(call));
+  return {call.g.apply(Op::LpPool, {call.in(0)}, std::move(attributes))};
+}
+
+Results global_average_pool(Call& call) {
+  return {call.g.reduce(Op::ReduceMean, call.in(0), spatial_axes(call.in(0)))};
+}
+
+Results global_max_pool(Call& call) {
+  return {call.g.reduce(Op::ReduceMax, call.in(0), spatial_axes(call.in(0)))};
+}
+
+Results global_lp_pool(Call& call) {
+  graph::Graph& g = call.g;
+  Value x = widened(call, call.in(0));
+  const double p = norm_order(call);
+  Value powers = g.binary(Op::Pow, g.unary(Op::Abs, x), g.scalar(x.dtype(), p));
+  Value sums = g.reduce(Op::ReduceSum, powers, spatial_axes(x));
+  return {like(call, g.binary(Op::Pow, sums, g.scalar(x.dtype(), 1 / p)), call.in(0).dtype())};
+}
+
+Results max_unpool(Call& call) {
+  Value x = call.in(0), target = call.maybe(2);
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel) throw user_error("attribute 'kernel_shape' is missing");
+  const WindowAttributes windows = transposed_window_attributes(call, x, *kernel);
+  std::vector<Dim> inner{x.shape()[0], x.shape()[1]};
+  inner.insert(inner.end(), windows.extents.begin(), windows.extents.end());
+  std::vector<Value> operands{x, call.in(1)};
+  std::vector<Dim> shape = inner;
+  if (target) {
+    const auto known = shape_value(target);
+    shape = known ? *known : fresh_extents(call, "unpool", inner.size());
+    if (!known) operands.push_back(target);
+  }
+  return {call.g.apply(Op::MaxUnpool, std::move(operands), {{"inner", inner}, {"shape", shape}})};
+}
+
+Results max_roi_pool(Call& call) {
+  const auto extents = call.integers("pooled_shape");
+  if (!extents) throw user_error("attribute 'pooled_shape' is missing");
+  return {call.g.apply(Op::RoiPool, {call.in(0), call.in(1)},
+                       {{"extents", *extents}, {"scale", call.number("spatial_scale", 1)}})};
+}
+
+// Before opset 16 coordinates had no half-pixel shift.
+Results roi_align(Call& call) {
+  const std::string_view mode = call.text("coordinate_transformation_mode",
+                                          call.opset() < 16 ? "output_half_pixel" : "half_pixel");
+  if (mode != "half_pixel" && mode != "output_half_pixel") {
+    throw user_error("coordinate_transformation_mode must not be '{}'", mode);
+  }
+  const std::vector<int64_t> extents{call.integer("output_height", 1),
+                                     call.integer("output_width", 1)};
+  return {call.g.apply(Op::RoiAlign, {call.in(0), call.in(1), call.in(2)},
+                       {{"extents", extents},
+                        {"scale", call.number("spatial_scale", 1)},
+                        {"samples", call.integer("sampling_ratio", 0)},
+                        {"mode", std::string(call.text("mode", "avg"))},
+                        {"half_pixel", int64_t{mode == "half_pixel" ? 1 : 0}}})};
+}
+
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,125 @@
+// Importers of recurrent layers: one op of the graph for all three, with every operand given.
+// Batches that come first (layout 1) are moved to the second axis and back.
+#include <algorithm>
+#include <cctype>
+
+#include "graph/gate_activation.h"
+#include "import/onnx/ops/sequence.h"
+#include "import/onnx/window_attributes.h"
+
+namespace tenon::onnx::importers {
+namespace {
+
+struct Cell {
+  std::string name;
+  int64_t gates;
+  std::vector<std::string> functions;  // by default, of one direction
+};
+
+std::vector<std::string> function_names(Call& call, const Cell& cell, int64_t directions) {
+  std::vector<std::string> names;
+  if (const AttributeProto* given = call.find("activations"); given && !given->strings.empty()) {
+    for (const std::string_view name : given->strings) {
+      std::string& lower = names.emplace_back(name);
+      std::ranges::transform(lower, lower.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    }
+    // Some exporters name those of both directions for one.
+    if (names.size() > cell.functions.size() && directions == 1) {
+      names.resize(cell.functions.size());
+    }
+    return names;
+  }
+  for (int64_t i = 0; i < directions; ++i) {
+    names.insert(names.end(), cell.functions.begin(), cell.functions.end());
+  }
+  return names;
+}
+
+// Parameters are listed in the order of the functions that have some.
+std::vector<double> parameters(Call& call, std::string_view attribute,
+                               const std::vector<std::string>& names, bool second) {
+  const AttributeProto* given = call.find(attribute);
+  std::vector<double> values;
+  size_t next = 0;
+  for (const std::string& name : names) {
+    const graph::GateActivation* function = graph::find_gate_activation(name);
+    if (!function) throw unsupported_error("the activation '{}' is not supported", name);
+    double value = second ? function->beta : function->alpha;
+    if (given && function->parameters > (second ? 1 : 0) && next < given->floats.size()) {
+      value = given->floats[next++];
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+// An optional operand, or zeros of its shape.
+Value or_zeros(Call& call, int operand, DType dtype, std::vector<Dim> shape) {
+  Value value = call.maybe(operand);
+  return value ? value : filled(call, dtype, 0, std::move(shape));
+}
+
+graph::Attributes attributes_of(Call& call, const Cell& cell, int64_t directions) {
+  const std::vector<std::string> names = function_names(call, cell, directions);
+  graph::Attributes attributes{{"cell", cell.name},
+                               {"direction", std::string(call.text("direction", "forward"))},
+                               {"activations", joined(names)},
+                               {"alpha", parameters(call, "activation_alpha", names, false)},
+                               {"beta", parameters(call, "activation_beta", names, true)}};
+  if (call.find("clip")) attributes.set("clip", call.number("clip", 0));
+  if (call.flag("linear_before_reset", false)) attributes.set("linear_before_reset", int64_t{1});
+  if (call.flag("input_forget", false)) attributes.set("input_forget", int64_t{1});
+  call.integer("hidden_size", 0);
+  call.integer("output_sequence", 0);
+  return attributes;
+}
+
+Value lengths_of(Call& call, Value x) {
+  if (Value lengths = call.maybe(4)) return like(call, lengths, DType::I64);
+  return call.g.expand(call.g.dims({x.shape()[0]}), {x.shape()[1]});
+}
+
+Results recurrent(Call& call, const Cell& cell) {
+  graph::Graph& g = call.g;
+  const bool batch_first = call.flag("layout", false);
+  const auto turned = [&](Value v) { return batch_first ? g.transpose(v, {1, 0, 2}) : v; };
+  if (call.in(0).shape().rank() != 3 || call.in(2).shape().rank() != 3) {
+    throw user_error("{} is no sequence", call.in(0).type().to_string());
+  }
+  Value x = turned(call.in(0)), r = call.in(2);
+  const int64_t directions = call.text("direction", "forward") == "bidirectional" ? 2 : 1;
+  const Dim batch = x.shape()[1], hidden = r.shape()[2];
+  const auto state = [&](int operand) {
+    if (Value given = call.maybe(operand)) return turned(given);
+    return filled(call, x.dtype(), 0, {directions, batch, hidden});
+  };
+  std::vector<Value> operands{x,
+                              call.in(1),
+                              r,
+                              or_zeros(call, 3, x.dtype(), {directions, hidden * (2 * cell.gates)}),
+                              lengths_of(call, x),
+                              state(5)};
+  if (cell.name == "lstm") {
+    operands.push_back(state(6));
+    operands.push_back(or_zeros(call, 7, x.dtype(), {directions, hidden * 3}));
+  }
+  Results results =
+      g.apply_all(Op::Recurrent, std::move(operands), attributes_of(call, cell, directions));
+  if (!batch_first) return results;
+  results[0] = g.transpose(results[0], {2, 0, 1, 3});
+  for (size_t i = 1; i < results.size(); ++i) results[i] = turned(results[i]);
+  return results;
+}
+
+}  // namespace
+
+Results rnn(Call& call) { return recurrent(call, {"rnn", 1, {"tanh"}}); }
+Results gru(Call& call) { return recurrent(call, {"gru", 3, {"sigmoid", "tanh"}}); }
+Results lstm(Call& call) { return recurrent(call, {"lstm", 4, {"sigmoid", "tanh", "tanh"}}); }
+
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,184 @@
+// Windows from ONNX attributes: auto_pad, ceil_mode and the shapes of results.
+#include "import/onnx/window_attributes.h"
+
+namespace tenon::onnx {
+
+namespace {
+
+enum class Padding { Given, Upper, Lower, None };
+
+Padding padding_of(Call& call) {
+  const std::string_view mode = call.text("auto_pad", "NOTSET");
+  if (mode == "NOTSET" || mode.empty()) return Padding::Given;
+  if (mode == "SAME_UPPER") return Padding::Upper;
+  if (mode == "SAME_LOWER") return Padding::Lower;
+  if (mode == "VALID") return Padding::None;
+  throw user_error("attribute 'auto_pad' must not be '{}'", mode);
+}
+
+void check_steps(std::string_view name, const std::vector<int64_t>& values) {
+  for (const int64_t value : values) {
+    if (value < 1 || value > (int64_t{1} << 24)) {
+      throw user_error("attribute '{}' must not hold {}", name, value);
+    }
+  }
+}
+
+std::vector<Dim> spatial_dims(Value x) {
+  if (x.shape().rank() < 3) {
+    throw user_error("{} is no image of batch, channels and axes", x.type().to_string());
+  }
+  return {x.shape().begin() + 2, x.shape().end()};
+}
+
+WindowAttributes start(Call& call, size_t rank, std::vector<int64_t> kernel) {
+  if (kernel.size() != rank) {
+    throw user_error("a kernel of {} axes over an image of {}", kernel.size(), rank);
+  }
+  check_steps("kernel_shape", kernel);
+  WindowAttributes w{std::move(kernel),
+                     axis_numbers(call, "strides", rank, 1),
+                     axis_numbers(call, "dilations", rank, 1),
+                     {},
+                     {},
+                     {}};
+  check_steps("strides", w.strides);
+  check_steps("dilations", w.dilations);
+  const std::vector<int64_t> pads = axis_numbers(call, "pads", 2 * rank, 0);
+  w.begins.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
+  w.ends.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
+  return w;
+}
+
+int64_t span_of(const WindowAttributes& w, size_t i) {
+  return w.dilations[i] * (w.kernel[i] - 1) + 1;
+}
+
+// Half before, half after; an odd one goes after (upper) or before.
+void distribute(WindowAttributes& w, size_t i, const Dim& total, bool upper) {
+  const Dim half = floordiv(total, 2);
+  w.begins[i] = upper ? half : total - half;
+  w.ends[i] = total - w.begins[i];
+}
+
+}  // namespace
+
+graph::Attributes WindowAttributes::common() const {
+  return {{"extents", extents}, {"begins", begins}, {"strides", strides}, {"dilations", dilations}};
+}
+
+std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t count,
+                                  int64_t otherwise) {
+  const auto given = call.integers(name);
+  if (!given || given->empty()) return std::vector<int64_t>(count, otherwise);
+  if (given->size() != count) {
+    throw user_error("attribute '{}' has {} entries, not {}", name, given->size(), count);
+  }
+  return *given;
+}
+
+std::vector<int64_t> kernel_of(Call& call, Value weights) {
+  const auto given = call.integers("kernel_shape");
+  const std::vector<Dim> dims = spatial_dims(weights);
+  std::vector<int64_t> kernel;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool named = given && i < given->size();
+    if (!named && !dims[i].is_const()) {
+      throw unsupported_error("the kernel's extents are not constant: {}",
+                              weights.type().to_string());
+    }
+    kernel.push_back(named ? (*given)[i] : dims[i].const_value());
+    if (prove_equal(dims[i], kernel.back()) == Proof::No) {
+      throw user_error("kernel_shape does not fit {}", weights.type().to_string());
+    }
+  }
+  return kernel;
+}
+
+WindowAttributes window_attributes(Call& call, Value x, std::vector<int64_t> kernel, bool ceil) {
+  const std::vector<Dim> image = spatial_dims(x);
+  WindowAttributes w = start(call, image.size(), std::move(kernel));
+  const Padding padding = padding_of(call);
+  for (size_t i = 0; i < image.size(); ++i) {
+    const int64_t stride = w.strides[i], span = span_of(w, i);
+    if (padding == Padding::Upper || padding == Padding::Lower) {
+      const Dim extent = ceildiv(image[i], stride);
+      const Dim total = max((extent - 1) * stride + span - image[i], 0);
+      distribute(w, i, total, padding == Padding::Upper);
+      w.extents.push_back(extent);
+      continue;
+    }
+    if (padding == Padding::None) w.begins[i] = w.ends[i] = 0;
+    const Dim room = image[i] + w.begins[i] + w.ends[i] - span;
+    if (!ceil) {
+      w.extents.push_back(floordiv(room, stride) + 1);
+    } else {  // a window that starts behind the image does not count
+      w.extents.push_back(min(ceildiv(room, stride), floordiv(image[i] + w.begins[i] - 1, stride)) +
+                          1);
+    }
+  }
+  return w;
+}
+
+WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<int64_t> kernel) {
+  const std::vector<Dim> image = spatial_dims(x);
+  const size_t rank = image.size();
+  WindowAttributes w = start(call, rank, std::move(kernel));
+  const Padding padding = padding_of(call);
+  const std::vector<int64_t> extra = axis_numbers(call, "output_padding", rank, 0);
+  const std::vector<int64_t> given = call.integers("output_shape").value_or(std::vector<int64_t>{});
+  if (!given.empty() && given.size() < rank) throw user_error("output_shape has too few entries");
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim whole = (image[i] - 1) * w.strides[i] + extra[i] + span_of(w, i);
+    const bool same = padding == Padding::Upper || padding == Padding::Lower;
+    if (!given.empty() || same) {
+      const Dim extent =
+          given.empty() ? image[i] * w.strides[i] : Dim(given[given.size() - rank + i]);
+      distribute(w, i, max(whole - extent, 0), padding == Padding::Upper);
+      w.extents.push_back(extent);
+      continue;
+    }
+    if (padding == Padding::None) w.begins[i] = w.ends[i] = 0;
+    w.extents.push_back(whole - w.begins[i] - w.ends[i]);
+  }
+  return w;
+}
+
+Dim fresh_extent(Call& call, const std::string& stem) {
+  return call.g.fresh_symbol(stem, {0, kDimInf});
+}
+
+std::vector<Dim> fresh_extents(Call& call, const std::string& stem, size_t count) {
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < count; ++i) dims.push_back(fresh_extent(call, stem));
+  return dims;
+}
+
+std::optional<Dim> known_scalar(Value value) {
+  const auto known = shape_value(value);
+  if (!known || known->size() != 1) return {};
+  return known->front();
+}
+
+Value widened(Call& call, Value x) {
+  return x.dtype() == DType::F16 || x.dtype() == DType::BF16 ? call.g.cast(x, DType::F32) : x;
+}
+
+Value like(Call& call, Value result, DType dtype) {
+  return result.dtype() == dtype ? result : call.g.cast(result, dtype);
+}
+
+Value per_channel(Call& call, Value vector, int rank) {
+  if (vector.shape().rank() != 1) {
+    throw user_error("{} must be a vector", vector.type().to_string());
+  }
+  std::vector<Dim> dims(static_cast<size_t>(rank), 1);
+  dims.at(1) = vector.shape()[0];
+  return call.g.reshape(vector, std::move(dims));
+}
+
+Value filled(Call& call, DType dtype, double value, std::vector<Dim> shape) {
+  return call.g.expand(call.g.scalar(dtype, value), std::move(shape));
+}
+
+}  // namespace tenon::onnx

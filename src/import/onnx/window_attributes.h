@@ -1,0 +1,43 @@
+// The attributes that convolutions and pools share (kernel, strides, dilations, padding given or
+// derived), resolved to where windows lie. Extents stay expressions over the model's symbols.
+#pragma once
+
+#include <vector>
+
+#include "import/onnx/call.h"
+
+namespace tenon::onnx {
+
+struct WindowAttributes {
+  std::vector<int64_t> kernel, strides, dilations;
+  std::vector<Dim> begins, ends;
+  std::vector<Dim> extents;  // of the result
+
+  // Attributes of a window op of the graph: extents, begins, strides, dilations.
+  graph::Attributes common() const;
+};
+
+// An attribute with one entry for each spatial axis; `otherwise` for all where it is absent.
+std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t count,
+                                  int64_t otherwise);
+// `kernel_shape`, or the last extents of the weights; Unsupported where those are no constants.
+std::vector<int64_t> kernel_of(Call& call, Value weights);
+// Of a window op over `x`; `ceil` is the pools' ceil_mode.
+WindowAttributes window_attributes(Call& call, Value x, std::vector<int64_t> kernel, bool ceil);
+// Of the transpose, whose windows lie over the result.
+WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<int64_t> kernel);
+
+// Extents that a step defines when it runs.
+std::vector<Dim> fresh_extents(Call& call, const std::string& stem, size_t count);
+Dim fresh_extent(Call& call, const std::string& stem);
+// The one element of an integer operand, where it is known before the model runs.
+std::optional<Dim> known_scalar(Value value);
+
+// 16-bit floats as f32: for results that are rounded once after several steps.
+Value widened(Call& call, Value x);
+Value like(Call& call, Value result, DType dtype);
+// One axis as the channels of an image of this rank: [1, n, 1, ...].
+Value per_channel(Call& call, Value vector, int rank);
+Value filled(Call& call, DType dtype, double value, std::vector<Dim> shape);
+
+}  // namespace tenon::onnx
