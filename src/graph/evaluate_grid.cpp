@@ -43,7 +43,7 @@ std::vector<Tap> grid_taps(const Sampling& s, double position, int64_t extent) {
     if (s.padding == "reflection") x = reflected(x, low, high);
   }
   std::vector<Tap> taps = s.mode == "cubic" ? cubic_taps(x, -0.75) : linear_taps(x);
-  if (s.mode == "nearest" && !taps.empty()) taps.resize(1);
+  if (s.mode == "nearest" && !taps.empty()) taps.erase(taps.begin() + 1, taps.end());
   for (Tap& tap : taps) tap.at = padded(s, tap.at, extent);
   return taps;
 }
