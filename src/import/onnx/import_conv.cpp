@@ -1,8 +1,8 @@
 // Importers of convolutions. Those of narrow integers are convolutions in i32 of what is left after
 // the zero points are taken off: padding is then 0 as it is for floats.
-#include <algorithm>
-
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/spatial.h"
+#include "import/onnx/quantized.h"
 #include "import/onnx/window_attributes.h"
 
 namespace tenon::onnx::importers {
@@ -14,17 +14,10 @@ graph::Attributes conv_attributes(Call& call, const WindowAttributes& w) {
   return attributes;
 }
 
-// As i32, less the zero point: one for all, or one for each row.
-Value without_zero_point(Call& call, Value x, Value zero) {
-  Value wide = call.g.cast(x, DType::I32);
-  if (!zero) return wide;
-  zero = call.g.cast(zero, DType::I32);
-  if (zero.shape().rank() == 1 && !zero.shape()[0].is_const(1)) {
-    std::vector<Dim> dims(x.shape().dims().size(), 1);
-    dims[0] = zero.shape()[0];
-    zero = call.g.reshape(zero, std::move(dims));
-  }
-  return call.g.sub(wide, zero);
+// As i32, less the zero point: one for all, or one for each kernel.
+Value centered(Call& call, Value stored, Value zero) {
+  return without_zero(call, stored,
+                      zero ? spread_parameter(call, zero, stored, {.axis = 0}) : zero);
 }
 
 Value integer_conv(Call& call, Value x, Value w, Value bias) {
@@ -32,27 +25,6 @@ Value integer_conv(Call& call, Value x, Value w, Value bias) {
   std::vector<Value> operands{x, w};
   if (bias) operands.push_back(bias);
   return call.g.apply(Op::Conv, std::move(operands), conv_attributes(call, windows));
-}
-
-// To the nearest integer, halves to even: the sum has no room for a fraction.
-Value rounded(Call& call, Value x) {
-  Value shift = call.g.scalar(DType::F64, 0x1.8p52);
-  return call.g.sub(call.g.add(x, shift), shift);
-}
-
-// One scale for all, or one for each channel of the result.
-Value scale_of(Call& call, Value scale, int rank) {
-  scale = call.g.cast(scale, DType::F64);
-  if (scale.shape().rank() == 0) return scale;
-  return scale.shape()[0].is_const(1) ? call.g.reshape(scale, {}) : per_channel(call, scale, rank);
-}
-
-Value saturated(Call& call, Value x, Value zero) {
-  const bool is_signed = zero.dtype() == DType::I8;
-  Value shifted = call.g.add(x, call.g.cast(call.g.reshape(zero, {}), DType::F64));
-  shifted = call.g.binary(Op::Max, shifted, call.g.scalar(DType::F64, is_signed ? -128 : 0));
-  shifted = call.g.binary(Op::Min, shifted, call.g.scalar(DType::F64, is_signed ? 127 : 255));
-  return call.g.cast(shifted, zero.dtype());
 }
 
 }  // namespace
@@ -74,18 +46,20 @@ Results conv_transpose(Call& call) {
 }
 
 Results conv_integer(Call& call) {
-  Value x = without_zero_point(call, call.in(0), call.maybe(2));
-  return {integer_conv(call, x, without_zero_point(call, call.in(1), call.maybe(3)), {})};
+  Value x = centered(call, call.in(0), call.maybe(2));
+  return {integer_conv(call, x, centered(call, call.in(1), call.maybe(3)), {})};
 }
 
+// Scales are in f64: the i32 sums fit it exactly.
 Results qlinear_conv(Call& call) {
-  Value x = without_zero_point(call, call.in(0), call.in(2));
-  Value w = without_zero_point(call, call.in(3), call.in(5));
+  Value x = centered(call, call.in(0), call.in(2)), w = centered(call, call.in(3), call.in(5));
   Value sums = call.g.cast(integer_conv(call, x, w, call.maybe(8)), DType::F64);
-  const int rank = x.shape().rank();
-  Value scale = call.g.mul(scale_of(call, call.in(1), rank), scale_of(call, call.in(4), rank));
-  scale = call.g.div(scale, scale_of(call, call.in(6), rank));
-  return {saturated(call, rounded(call, call.g.mul(sums, scale)), call.in(7))};
+  const auto scale = [&](int i) {
+    return spread_parameter(call, as(call, call.in(i), DType::F64), x);
+  };
+  Value factor = call.g.div(call.g.mul(scale(1), scale(4)), scale(6));
+  Value zero = call.g.reshape(call.in(7), {});
+  return {quantized(call, call.g.mul(sums, factor), {.dtype = zero.dtype(), .zero = zero})};
 }
 
 Results deform_conv(Call& call) {
@@ -136,7 +110,7 @@ Results causal_conv_with_state(Call& call) {
     throw user_error("attribute 'activation' must not be '{}'", activation);
   }
   Value state = call.g.slice(all, {0, 0, shape[2]}, {shape[0], shape[1], kernel - 1}, {1, 1, 1});
-  return {like(call, y, x.dtype()), state};
+  return {as(call, y, x.dtype()), state};
 }
 
 Results col2im(Call& call) {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
 #include "import/onnx/window_attributes.h"
 
@@ -237,7 +238,7 @@ Results einsum(Call& call) {
     result = summed(call, std::move(result), later);
   }
   Value y = spread(call, ordered(call, result, output), extents).value;
-  return {like(call, y, call.in(0).dtype())};
+  return {as(call, y, call.in(0).dtype())};
 }
 
 }  // namespace tenon::onnx::importers

@@ -1,5 +1,6 @@
 // Importers of losses: the graph's nll_loss gives loss and weight of each target, the reduction is
 // written out. 16-bit floats are computed in f32.
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
 #include "import/onnx/window_attributes.h"
 
@@ -17,7 +18,7 @@ Value nll(Call& call, Value log_probabilities) {
   const Value x = log_probabilities;
   if (x.shape().rank() < 2) throw user_error("{} has no classes", x.type().to_string());
   Value weight = call.maybe(2);
-  weight = weight ? like(call, weight, x.dtype()) : filled(call, x.dtype(), 1, {x.shape()[1]});
+  weight = weight ? as(call, weight, x.dtype()) : filled(call, x.dtype(), 1, {x.shape()[1]});
   graph::Attributes attributes;
   if (call.find("ignore_index")) attributes.set("ignore", call.integer("ignore_index"));
   const std::vector<Value> parts =
@@ -39,7 +40,7 @@ Value log_softmax(graph::Graph& g, Value x) {
 }  // namespace
 
 Results negative_log_likelihood_loss(Call& call) {
-  return {like(call, nll(call, widened(call, call.in(0))), call.in(0).dtype())};
+  return {as(call, nll(call, widened(call, call.in(0))), call.in(0).dtype())};
 }
 
 Results softmax_cross_entropy_loss(Call& call) {
@@ -47,7 +48,7 @@ Results softmax_cross_entropy_loss(Call& call) {
   if (x.shape().rank() < 2) throw user_error("{} has no classes", x.type().to_string());
   Value log_probabilities = log_softmax(call.g, x);
   const DType dtype = call.in(0).dtype();
-  return {like(call, nll(call, log_probabilities), dtype), like(call, log_probabilities, dtype)};
+  return {as(call, nll(call, log_probabilities), dtype), as(call, log_probabilities, dtype)};
 }
 
 }  // namespace tenon::onnx::importers

@@ -1,5 +1,6 @@
 // Importers of norms, written out in means and variances. 16-bit floats are computed in f32 and
 // rounded once.
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/spatial.h"
 #include "import/onnx/window_attributes.h"
 
@@ -32,7 +33,7 @@ std::vector<int64_t> axes_from(Value x, int first) {
 // A parameter of batch normalization as it meets x: per channel, or (spatial = 0, before opset 9)
 // per element.
 Value parameter(Call& call, Value p, Value x, bool spatial) {
-  p = like(call, p, x.dtype());
+  p = as(call, p, x.dtype());
   if (spatial) return per_channel(call, p, x.shape().rank());
   std::vector<Dim> dims = x.shape().dims();
   dims[0] = 1;
@@ -41,7 +42,7 @@ Value parameter(Call& call, Value p, Value x, bool spatial) {
 
 Value blended(Call& call, Value old, Value now, double momentum) {
   graph::Graph& g = call.g;
-  Value fresh = like(call, g.reshape(now, old.shape().dims()), old.dtype());
+  Value fresh = as(call, g.reshape(now, old.shape().dims()), old.dtype());
   return g.add(g.mul(old, g.scalar(old.dtype(), momentum)),
                g.mul(fresh, g.scalar(old.dtype(), 1 - momentum)));
 }
@@ -69,7 +70,7 @@ Results batch_normalization(Call& call) {
     m.variance = parameter(call, call.in(4), x, spatial);
   }
   Value y = g.mul(standardized(g, m, epsilon), parameter(call, call.in(1), x, spatial));
-  y = like(call, g.add(y, parameter(call, call.in(2), x, spatial)), call.in(0).dtype());
+  y = as(call, g.add(y, parameter(call, call.in(2), x, spatial)), call.in(0).dtype());
   if (!training) return {y};
   const Value mean = g.reshape(m.mean, call.in(3).shape().dims());
   const Value variance = g.reshape(m.variance, call.in(4).shape().dims());
@@ -83,7 +84,7 @@ Results instance_normalization(Call& call) {
   const Moments m = moments(g, x, axes_from(x, 2));
   Value y = g.mul(standardized(g, m, call.number("epsilon", 1e-5f)),
                   parameter(call, call.in(1), x, true));
-  return {like(call, g.add(y, parameter(call, call.in(2), x, true)), call.in(0).dtype())};
+  return {as(call, g.add(y, parameter(call, call.in(2), x, true)), call.in(0).dtype())};
 }
 
 // Scale and bias are per group until opset 20, per channel since.
@@ -103,7 +104,7 @@ Results group_normalization(Call& call) {
   if (call.opset() >= 21) y = g.reshape(y, dims);
   y = g.mul(y, parameter(call, call.in(1), y, true));
   y = g.add(y, parameter(call, call.in(2), y, true));
-  return {like(call, g.reshape(y, dims), call.in(0).dtype())};
+  return {as(call, g.reshape(y, dims), call.in(0).dtype())};
 }
 
 Results mean_variance_normalization(Call& call) {
@@ -113,7 +114,7 @@ Results mean_variance_normalization(Call& call) {
       call.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}), x.shape().rank());
   const Moments m = moments(g, x, axes);
   Value deviation = g.add(g.unary(Op::Sqrt, m.variance), g.scalar(x.dtype(), 1e-9));
-  return {like(call, g.div(m.centered, deviation), call.in(0).dtype())};
+  return {as(call, g.div(m.centered, deviation), call.in(0).dtype())};
 }
 
 // A row of zeros stays zero.
@@ -127,7 +128,7 @@ Results lp_normalization(Call& call) {
   if (p == 2) norm = g.unary(Op::Sqrt, norm);
   Value zero = g.scalar(x.dtype(), 0);
   Value y = g.apply(Op::Where, {g.binary(Op::Equal, norm, zero), zero, g.div(x, norm)});
-  return {like(call, y, call.in(0).dtype())};
+  return {as(call, y, call.in(0).dtype())};
 }
 
 // x / (bias + alpha * mean of squares over neighbouring channels) ^ beta; the mean is a pool along
@@ -152,7 +153,7 @@ Results lrn(Call& call) {
   Value base = g.add(g.mul(g.reshape(pooled, dims), number(call.number("alpha", 1e-4f))),
                      number(call.number("bias", 1)));
   Value y = g.div(x, g.binary(Op::Pow, base, number(call.number("beta", 0.75))));
-  return {like(call, y, call.in(0).dtype())};
+  return {as(call, y, call.in(0).dtype())};
 }
 
 }  // namespace tenon::onnx::importers

@@ -1,4 +1,5 @@
 // Importers of pools, over windows, whole images and regions.
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/spatial.h"
 #include "import/onnx/window_attributes.h"
 
@@ -66,7 +67,7 @@ Results global_lp_pool(Call& call) {
   const double p = norm_order(call);
   Value powers = g.binary(Op::Pow, g.unary(Op::Abs, x), g.scalar(x.dtype(), p));
   Value sums = g.reduce(Op::ReduceSum, powers, spatial_axes(x));
-  return {like(call, g.binary(Op::Pow, sums, g.scalar(x.dtype(), 1 / p)), call.in(0).dtype())};
+  return {as(call, g.binary(Op::Pow, sums, g.scalar(x.dtype(), 1 / p)), call.in(0).dtype())};
 }
 
 Results max_unpool(Call& call) {

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "graph/gate_activation.h"
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
 #include "import/onnx/window_attributes.h"
 
@@ -80,7 +81,7 @@ graph::Attributes attributes_of(Call& call, const Cell& cell, int64_t directions
 }
 
 Value lengths_of(Call& call, Value x) {
-  if (Value lengths = call.maybe(4)) return like(call, lengths, DType::I64);
+  if (Value lengths = call.maybe(4)) return as(call, lengths, DType::I64);
   return call.g.expand(call.g.dims({x.shape()[0]}), {x.shape()[1]});
 }
 

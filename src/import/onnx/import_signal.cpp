@@ -1,4 +1,5 @@
 // Importers of signal ops. Lengths, steps and sizes may be known or data of the run.
+#include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
 #include "import/onnx/window_attributes.h"
 
@@ -88,7 +89,7 @@ Results stft(Call& call) {
       call.g.apply(Op::Frames, {x, step, length},
                    {{"shape", std::vector<Dim>{x.shape()[0], count, whole, x.shape()[2]}}});
   if (window) {
-    Value factors = like(call, call.g.reshape(window, {whole, 1}), x.dtype());
+    Value factors = as(call, call.g.reshape(window, {whole, 1}), x.dtype());
     frames = call.g.mul(frames, factors);
   }
   return {transform(call, frames, scalar(call, 0), scalar(call, 2),

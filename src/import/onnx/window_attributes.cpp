@@ -164,10 +164,6 @@ Value widened(Call& call, Value x) {
   return x.dtype() == DType::F16 || x.dtype() == DType::BF16 ? call.g.cast(x, DType::F32) : x;
 }
 
-Value like(Call& call, Value result, DType dtype) {
-  return result.dtype() == dtype ? result : call.g.cast(result, dtype);
-}
-
 Value per_channel(Call& call, Value vector, int rank) {
   if (vector.shape().rank() != 1) {
     throw user_error("{} must be a vector", vector.type().to_string());
