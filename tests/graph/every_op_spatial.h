@@ -95,7 +95,7 @@ inline void add_sequence_ops(Graph& g, std::vector<Output>& outputs) {
   };
   const Value x = g.input("steps", {{time, n, 3}, DType::F32});
   const Value lengths = g.input("lengths", {{n}, DType::I64});
-  const Value state = g.input("state", {{1, n, 5}, DType::F32});
+  const Value state = g.input("hidden_state", {{1, n, 5}, DType::F32});
   outputs.push_back(
       {"recurrent",
        g.apply_all(Op::Recurrent,
@@ -123,7 +123,7 @@ inline void add_sequence_ops(Graph& g, std::vector<Output>& outputs) {
       {"mel",
        g.apply(Op::MelWeights, {g.integers({4}), g.integers({16}), g.integers({8192}), low, high},
                {{"shape", Extent{9, 4}}, {"dtype", DType::F32}})});
-  const Value scores = g.input("scores", {{n, 3}, DType::F32});
+  const Value scores = g.input("log_scores", {{n, 3}, DType::F32});
   const Value weights = param("class_weights", {3});
   outputs.push_back(
       {"nll", g.apply_all(Op::NllLoss, {scores, lengths, weights}, {{"ignore", int64_t{-1}}})[0]});
