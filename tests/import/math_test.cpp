@@ -73,6 +73,13 @@ TEST(Pow, TruncatesToTheDtypeOfItsBase) {
   EXPECT_EQ(numbers(m.run("Pow", {"x", "e"})[0]), (std::vector<double>{1, 9, -8}));
 }
 
+TEST(Gemm, OfIntegersTakesFractionsOfThem) {
+  Model m(13);
+  m.input<int32_t>("a", kInt32, {1, 2}, {3, 4});
+  m.input<int32_t>("b", kInt32, {2, 1}, {1, 1});
+  EXPECT_EQ(numbers(m.run("Gemm", {"a", "b"}, {{"alpha", 0.5f}})[0]), (std::vector<double>{3}));
+}
+
 TEST(Elu, IsExactNearZero) {
   Model m(16);
   m.input<float>("x", kFloat, {2}, {-1e-6f, std::numeric_limits<float>::quiet_NaN()});

@@ -1,4 +1,5 @@
 // Importers of matrix products.
+#include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/quantized.h"
 
@@ -51,9 +52,13 @@ Results gemm(Call& call) {
   if (call.flag("transB", false)) b = swap_last(call, b);
   if (call.opset() < 7) call.flag("broadcast", false);  // spreads c, as every opset does since
   const double alpha = call.number("alpha", 1.0), beta = call.number("beta", 1.0);
-  Value result = scaled(call, call.g.matmul(a, b), alpha);
-  if (c && beta != 0.0) result = call.g.add(result, scaled(call, c, beta));
-  return {result};
+  Value result = call.g.matmul(a, b);
+  const DType dtype = result.dtype();
+  // Integers times a factor that may be none.
+  const DType scaled_in = is_integer(dtype) && (alpha != 1.0 || beta != 1.0) ? DType::F64 : dtype;
+  result = scaled(call, as(call, result, scaled_in), alpha);
+  if (c && beta != 0.0) result = call.g.add(result, scaled(call, as(call, c, scaled_in), beta));
+  return {as(call, result, dtype)};
 }
 
 }  // namespace tenon::onnx::importers

@@ -89,6 +89,13 @@ Results is_inf(Call& call) {
   return {call.g.binary(Op::Equal, x, number_like(call, x, positive ? kInf : -kInf))};
 }
 
+// ONNX has it for integers too; in f32, where erf(4) is 1.
+Results erf(Call& call) {
+  Value x = call.in(0);
+  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::F32;
+  return {as(call, call.g.unary(Op::Erf, as(call, x, dtype)), x.dtype())};
+}
+
 Results sum(Call& call) {
   const DType dtype = call.in(0).dtype();
   return {as(call, sum_of(call, compute_dtype(dtype)), dtype)};

@@ -13,6 +13,7 @@ Results bitwise_not(Call& call);
 Results logical_xor(Call& call);
 Results is_nan(Call& call);
 Results is_inf(Call& call);
+Results erf(Call& call);
 
 Results elu(Call& call);
 Results selu(Call& call);
