@@ -18,7 +18,8 @@ enum class AttributeKind : uint8_t {
   DType,
   Integers,
   Dims,
-  Numbers
+  Numbers,
+  Graph
 };  // as AttributeValue
 
 struct AttributeRow {

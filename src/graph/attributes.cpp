@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/graph.h"
 
 namespace tenon::graph {
 
@@ -20,6 +21,9 @@ const T& get(const Attributes& attributes, std::string_view name) {
 }
 
 }  // namespace
+
+Subgraph::Subgraph(Graph graph)
+    : graph_(std::make_shared<const Graph>(std::move(graph))), digest_(graph::digest(*graph_)) {}
 
 Attributes::Attributes(std::initializer_list<std::pair<std::string, AttributeValue>> items) {
   for (const auto& [name, value] : items) set(name, value);
@@ -70,5 +74,7 @@ const std::vector<Dim>& Attributes::dims(std::string_view name) const {
 const std::vector<double>& Attributes::numbers(std::string_view name) const {
   return get<std::vector<double>>(*this, name);
 }
+
+const Graph& Attributes::graph(std::string_view name) const { return *get<Subgraph>(*this, name); }
 
 }  // namespace tenon::graph

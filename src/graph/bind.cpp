@@ -118,9 +118,10 @@ SymbolValues values_of(const SymbolTable& table) {
 }
 
 SymbolTable bind_symbols(const Graph& graph,
-                         const std::map<std::string, std::vector<int64_t>>& shapes) {
+                         const std::map<std::string, std::vector<int64_t>>& shapes,
+                         SymbolTable known) {
   const std::vector<Given> all = given_extents(graph, shapes);
-  SymbolTable table;
+  SymbolTable table = std::move(known);
   for (const Given& given : all) {
     const std::optional<Symbol> symbol = given.extent.as_symbol();
     if (symbol && !table.contains(symbol->name())) bind(table, *symbol, given.value, given);

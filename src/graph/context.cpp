@@ -45,6 +45,9 @@ struct HashAttribute {
     for (const double value : values) hasher.number(std::bit_cast<int64_t>(value));
   }
   void operator()(const std::vector<Dim>& values) const { hash_dims(hasher, values); }
+  void operator()(const Subgraph& graph) const {
+    hasher.bytes(std::as_bytes(std::span(graph.digest().bytes)));
+  }
 };
 
 Digest digest_of_fields(const Context::Fields& fields) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "graph/limits.h"
 
 namespace tenon::graph {
 
@@ -21,6 +22,7 @@ constexpr Evaluator kEvaluators[] = {
 
 std::vector<Tensor> evaluate(const Node& node, std::span<const Tensor* const> operands,
                              const SymbolValues& values) {
+  count_step();
   return kEvaluators[static_cast<size_t>(node.op())](Evaluation{node, operands, values});
 }
 
@@ -42,11 +44,11 @@ Extents Evaluation::values_of(std::span<const Dim> dims) const {
 }
 
 int64_t element_count(std::span<const int64_t> extents) {
-  constexpr int64_t kLimit = int64_t{1} << 48;
+  const int64_t limit = element_limit();
   int64_t count = 1;
   for (const int64_t extent : extents) {
     if (extent < 0) throw user_error("an extent is negative: {}", extent);
-    if (__builtin_mul_overflow(count, extent, &count) || count > kLimit) {
+    if (__builtin_mul_overflow(count, extent, &count) || count > limit) {
       throw user_error("a tensor has too many elements: [{}]", fmt::join(extents, ", "));
     }
   }

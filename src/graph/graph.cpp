@@ -41,9 +41,16 @@ void check_data(Op op, std::string_view name, const TensorType& type, const Data
 
 }  // namespace
 
-Graph::Graph() : context_(std::make_shared<Context>()) {}
+Graph::Graph() : Graph(std::make_shared<Context>()) {}
 
-Graph::Graph(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+Graph::Graph(std::shared_ptr<Context> context)
+    : context_(std::move(context)), fresh_(std::make_shared<std::atomic<int64_t>>(0)) {}
+
+Graph Graph::nested() const {
+  Graph body;
+  body.fresh_ = fresh_;
+  return body;
+}
 
 const Node* Graph::keep(Ref<Node> node) {
   if (!current_origin_.empty()) origins_.emplace(node.get(), current_origin_);
@@ -53,9 +60,7 @@ const Node* Graph::keep(Ref<Node> node) {
 Value Graph::leaf(Op op, const std::string& name, TensorType type, Attributes attributes,
                   Data data) {
   note_symbols(op, type.shape.dims());
-  for (const auto& [key, value] : attributes.items()) {
-    if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_symbols(op, *dims);
-  }
+  note_symbols(op, attributes);
   return {keep(context_->intern(
               {op, {}, std::move(attributes), {std::move(type)}, name, std::move(data)})),
           0};
@@ -144,9 +149,7 @@ void Graph::check_operands(Op op, std::span<const Value> operands) const {
 std::vector<Value> Graph::apply_all(Op op, std::vector<Value> operands, Attributes attributes) {
   check_operands(op, operands);
   canonicalize(op, operands, attributes);
-  for (const auto& [name, value] : attributes.items()) {
-    if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_symbols(op, *dims);
-  }
+  note_symbols(op, attributes);
   Inference inference(op, operands, attributes);
   infer(inference);
   for (const Constraint& constraint : inference.constraints()) add_constraint(constraint);
@@ -197,12 +200,22 @@ void Graph::note_definers(std::span<const Dim> dims, const Node* definer) {
   }
 }
 
+// A body's symbols are known outside too: no other symbol there may take their names.
+void Graph::note_symbols(Op op, const Attributes& attributes) {
+  for (const auto& [name, value] : attributes.items()) {
+    if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_symbols(op, *dims);
+    const auto* body = std::get_if<Subgraph>(&value);
+    if (body == nullptr) continue;
+    for (const auto& [key, symbol] : (*body)->symbols()) note_symbols(op, std::vector<Dim>{symbol});
+  }
+}
+
 void Graph::declare(const Symbol& symbol) { note_symbols(Op::Dims, std::vector<Dim>{symbol}); }
 
 Symbol Graph::fresh_symbol(const std::string& stem, Bounds bounds) {
   std::string name;
-  for (size_t n = symbols_.size(); name.empty() || symbols_.contains(name); ++n) {
-    name = fmt::format("{}.{}", stem, n);
+  while (name.empty() || symbols_.contains(name)) {
+    name = fmt::format("{}.{}", stem, fresh_->fetch_add(1));
   }
   const Symbol symbol(name, bounds);
   declare(symbol);

@@ -8,6 +8,7 @@
 //   g.set_outputs({{"y", g.gelu(g.matmul(x, w))}});
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -118,6 +119,8 @@ class Graph {
   // second comes in.
   const std::map<std::string, Symbol>& symbols() const { return symbols_; }
   void declare(const Symbol& symbol);  // a symbol that no shape names yet
+  // An empty graph for a body inside of this one: their fresh symbols never have the same name.
+  Graph nested() const;
   // A symbol of a new name, for an extent that a step defines when it runs (a count, a shape that
   // is data): its value is what the step's result has.
   Symbol fresh_symbol(const std::string& stem, Bounds bounds);
@@ -145,6 +148,7 @@ class Graph {
   void check_operands(Op op, std::span<const Value> operands) const;
   void note_symbols(Op op, std::span<const Dim> dims);
   void note_definers(std::span<const Dim> dims, const Node* definer);
+  void note_symbols(Op op, const Attributes& attributes);
   void drop_unused_params();
 
   std::shared_ptr<Context> context_;
@@ -157,6 +161,7 @@ class Graph {
   // Of each symbol the node that defines it; null: inputs do. A node that is no leaf defines what
   // no input and no node before it names.
   std::unordered_map<std::string, const Node*> definers_;
+  std::shared_ptr<std::atomic<int64_t>> fresh_;  // how many fresh symbols, with those of bodies
   std::vector<Constraint> constraints_;
   std::unordered_set<std::string> constraint_keys_;
   std::unordered_map<const Node*, std::string> origins_;

@@ -66,14 +66,9 @@ void check_result(const Graph& graph, const Node& node, int result, const Tensor
   }
 }
 
-}  // namespace
-
-std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape;
-  SymbolTable table = bind_symbols(graph, shapes);
+// Symbols in `table` have values already; those that steps define join them.
+std::vector<Tensor> run(const Graph& graph, Bound bound, SymbolTable table) {
   const SymbolValues values = values_of(table);
-  Bound bound = bind_leaves(graph, inputs);
   const std::vector<const Node*> order = graph.topological();
   std::unordered_map<Value, int> uses;
   for (const Node* node : order) {
@@ -97,6 +92,31 @@ std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Te
   std::vector<Tensor> outputs;
   for (const Output& output : graph.outputs()) outputs.push_back(*bound.at(output.value));
   return outputs;
+}
+
+}  // namespace
+
+std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape;
+  SymbolTable table = bind_symbols(graph, shapes);
+  return run(graph, bind_leaves(graph, inputs), std::move(table));
+}
+
+std::vector<Tensor> interpret_body(const Graph& body, std::span<const Tensor* const> inputs,
+                                   const SymbolValues& outside) {
+  SymbolTable known;
+  for (const auto& [name, symbol] : body.symbols()) {
+    if (const std::optional<int64_t> value = outside(symbol)) known.emplace(name, *value);
+  }
+  std::map<std::string, std::vector<int64_t>> shapes;
+  Bound bound;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = body.inputs()[i];
+    shapes[input.node->name()] = inputs[i]->shape;
+    bound[input] = given_tensor(input, *inputs[i]);
+  }
+  return run(body, std::move(bound), bind_symbols(body, shapes, std::move(known)));
 }
 
 }  // namespace tenon::graph

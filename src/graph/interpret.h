@@ -22,6 +22,10 @@ struct Tensor {
 // Parameters without initial data are looked up in `inputs` too. Outputs are in the graph's order.
 std::vector<Tensor> interpret(const Graph& graph, const std::map<std::string, Tensor>& inputs);
 
+// A graph inside of a node. Inputs by position; `outside` gives the symbols of the graph around it.
+std::vector<Tensor> interpret_body(const Graph& body, std::span<const Tensor* const> inputs,
+                                   const SymbolValues& outside);
+
 // One node on concrete operands (results in order). `values` gives the value of each symbol that
 // occurs in attributes.
 std::vector<Tensor> evaluate(const Node& node, std::span<const Tensor* const> operands,

@@ -14,13 +14,17 @@ namespace tenon::graph {
 
 namespace {
 
+constexpr int kDepthLimit = 64;  // of graphs inside of graphs
+
 class Parser {
  public:
-  explicit Parser(std::string_view text) : cursor_(text) {}
+  explicit Parser(TextCursor& cursor, int depth = 0, Graph graph = {})
+      : cursor_(cursor), depth_(depth), graph_(std::move(graph)) {}
 
   Graph parse() {
     if (!cursor_.take("graph")) cursor_.fail("expected 'graph'");
-    while (!cursor_.at_end()) statement();
+    if (depth_ > 0) cursor_.expect('{');
+    while (depth_ > 0 ? !cursor_.take('}') : !cursor_.at_end()) statement();
     at_statement([&] { graph_.set_outputs(std::move(outputs_)); });
     return std::move(graph_);
   }
@@ -205,6 +209,9 @@ class Parser {
         return list<Dim>([&] { return dim(); });
       case AttributeKind::Numbers:
         return list<double>([&] { return real(); });
+      case AttributeKind::Graph:
+        if (depth_ == kDepthLimit) cursor_.fail("too many graphs inside of each other");
+        return Subgraph(Parser(cursor_, depth_ + 1, graph_.nested()).parse());
     }
     throw internal_error("no such kind of attribute");
   }
@@ -274,7 +281,8 @@ class Parser {
     if (cursor_.take('@')) graph_.set_origin(node, cursor_.quoted());
   }
 
-  TextCursor cursor_;
+  TextCursor& cursor_;
+  int depth_;
   size_t statement_ = 0;
   Graph graph_;
   std::map<std::string, Symbol> symbols_;
@@ -284,6 +292,9 @@ class Parser {
 
 }  // namespace
 
-Graph parse(std::string_view text) { return Parser(text).parse(); }
+Graph parse(std::string_view text) {
+  TextCursor cursor(text);
+  return Parser(cursor).parse();
+}
 
 }  // namespace tenon::graph

@@ -1,5 +1,6 @@
 // A graph as text, one line per node:
 //   %2 = matmul(%x, %w) : f32[batch, 1536] @"layer.0"
+// A graph inside of a node stands among its attributes, in braces and indented.
 // Everything that counts for its identity is there; the data of parameters is not.
 #include <fmt/format.h>
 
@@ -19,7 +20,10 @@ std::string joined(std::span<const Dim> dims) {
   return text;
 }
 
+std::string indented(const Graph& graph, int depth);
+
 struct AttributeText {
+  int depth;  // of the graph that has the node
   std::string operator()(int64_t value) const { return fmt::to_string(value); }
   std::string operator()(double value) const { return fmt::format("{}", value); }
   std::string operator()(const std::string& value) const { return quoted(value); }
@@ -33,29 +37,44 @@ struct AttributeText {
   std::string operator()(const std::vector<Dim>& values) const {
     return '[' + joined(values) + ']';
   }
+  std::string operator()(const Subgraph& graph) const { return indented(*graph, depth + 1); }
 };
 
 class Printer {
  public:
-  explicit Printer(const Graph& graph) : graph_(graph) {}
+  explicit Printer(const Graph& graph, int depth = 0) : graph_(graph), depth_(depth) {}
 
   std::string print() {
     text_ = "graph\n";
+    statements();
+    return std::move(text_);
+  }
+
+  // As the value of an attribute.
+  std::string print_body() {
+    text_ = "graph {\n";
+    statements();
+    text_ += std::string(static_cast<size_t>(depth_ - 1) * 2, ' ') + '}';
+    return std::move(text_);
+  }
+
+ private:
+  void statements() {
     header();
     for (const Node* node : graph_.topological()) {
       if (node->op() != Op::Input && node->op() != Op::Param) line(*node);
     }
     for (const Output& output : graph_.outputs()) {
-      text_ += fmt::format("output {} = {}\n", quoted(output.name), name(output.value));
+      begin() += fmt::format("output {} = {}\n", quoted(output.name), name(output.value));
     }
-    return std::move(text_);
   }
 
- private:
+  std::string& begin() { return text_.append(static_cast<size_t>(depth_) * 2, ' '); }
+
   void header() {
     for (const auto& [name, symbol] : graph_.symbols()) {
-      text_ += fmt::format("symbol {} {}..{}\n", name_or_quoted(name), symbol.bounds().lo,
-                           symbol.bounds().hi);
+      begin() += fmt::format("symbol {} {}..{}\n", name_or_quoted(name), symbol.bounds().lo,
+                             symbol.bounds().hi);
     }
     std::vector<std::string> facts;
     for (const Constraint& c : graph_.constraints()) {
@@ -63,13 +82,13 @@ class Printer {
                                   c.right.to_string(), quoted(c.why)));
     }
     std::ranges::sort(facts);
-    for (const std::string& fact : facts) text_ += fact;
+    for (const std::string& fact : facts) begin() += fact;
     for (const Value& input : graph_.inputs()) leaf("input", input);
     for (const Value& param : graph_.params()) leaf("param", param);
   }
 
   void leaf(std::string_view kind, const Value& value) {
-    text_ += fmt::format("{} {} : {}", kind, name(value), value.type().to_string());
+    begin() += fmt::format("{} {} : {}", kind, name(value), value.type().to_string());
     finish(*value.node);
   }
 
@@ -81,6 +100,7 @@ class Printer {
 
   void line(const Node& node) {
     first_result_[&node] = next_;
+    begin();
     for (int i = 0; i < node.result_count(); ++i) {
       text_ += fmt::format("{}%{}", i == 0 ? "" : ", ", next_++);
     }
@@ -101,7 +121,7 @@ class Printer {
     if (attributes.items().empty()) return;
     std::string list;
     for (const auto& [name, value] : attributes.items()) {
-      list += (list.empty() ? "" : ", ") + name + " = " + std::visit(AttributeText{}, value);
+      list += (list.empty() ? "" : ", ") + name + " = " + std::visit(AttributeText{depth_}, value);
     }
     text_ += " {" + list + '}';
   }
@@ -114,10 +134,13 @@ class Printer {
   }
 
   const Graph& graph_;
+  int depth_;
   std::string text_;
   std::unordered_map<const Node*, int64_t> first_result_;
   int64_t next_ = 0;
 };
+
+std::string indented(const Graph& graph, int depth) { return Printer(graph, depth).print_body(); }
 
 }  // namespace
 

@@ -43,6 +43,17 @@ void check_types(const Node& node) {
   }
 }
 
+// What is used inside a body comes in through its inputs: it has no parameters of its own.
+void check_bodies(const Node& node) {
+  for (const auto& [name, value] : node.attributes().items()) {
+    const auto* body = std::get_if<Subgraph>(&value);
+    if (body == nullptr) continue;
+    TENON_CHECK((*body)->params().empty(), "[{}] its graph \"{}\" has parameters",
+                info(node.op()).text, name);
+    verify(**body);
+  }
+}
+
 void check_node(const Graph& graph, const Node& node,
                 const std::unordered_set<const Node*>& before) {
   const OpInfo& row = info(node.op());
@@ -73,6 +84,7 @@ void verify(const Graph& graph) {
         check_leaf(*node, registered);
       } else {
         check_types(*node);
+        check_bodies(*node);
       }
       before.insert(node);
     }

@@ -42,6 +42,33 @@ TEST(OnnxBytes, OfGarbageNameTheFile) {
   }
 }
 
+TEST(OnnxBytes, WithNamesThatAreNotUtf8AreRejected) {
+  const std::vector<std::string> bad = {
+      "\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82"};
+  for (const std::string& name : bad) {
+    OnnxWriter w({{"", 14}});
+    w.input(name, kFloat, {2});
+    w.untyped_output(w.node("Relu", {name}));
+    expect_import_error(w, ErrorKind::User, {"not UTF-8"});
+  }
+  OnnxWriter w({{"", 14}});
+  w.input("\xce\xb1\xf0\x9f\x8c\xb1", kFloat, {2});
+  w.untyped_output(w.node("Relu", {"\xce\xb1\xf0\x9f\x8c\xb1"}));
+  import_text(w.finish());
+}
+
+TEST(OnnxBytes, WithNamesBeyondTheLimitAreRejected) {
+  OnnxWriter w({{"", 14}});
+  w.input(std::string(100'000, 'x'), kFloat, {2});
+  expect_import_error(w, ErrorKind::User, {"a name of 100000 bytes"});
+}
+
+TEST(OnnxBytes, WithMoreOfAThingThanTheLimitAreRejected) {
+  OnnxWriter w({{"", 14}});
+  for (int i = 0; i <= 100'000; ++i) w.untyped_output("y");
+  expect_import_error(w, ErrorKind::User, {"more than 100000 graph inputs or outputs"});
+}
+
 TEST(OnnxFile, ThatDoesNotExistIsNamed) {
   expect_error([] { import_file("/nonexistent/model.onnx"); }, ErrorKind::User,
                {"/nonexistent/model.onnx", "No such file"});

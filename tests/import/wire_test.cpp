@@ -32,7 +32,7 @@ template <typename Fill>
 LoadedTensor load(Fill fill) {
   const std::string bytes = model_of(fill);
   const ModelProto model = read_model(std::as_bytes(std::span(bytes)), "test.onnx");
-  LoadedTensor tensor = TensorLoader(nullptr, std::nullopt).load(model.initializers.at(0));
+  LoadedTensor tensor = TensorLoader(nullptr, std::nullopt).load(model.graph.initializers.at(0));
   auto copy =
       std::make_shared<std::vector<std::byte>>(tensor.data.bytes.begin(), tensor.data.bytes.end());
   tensor.data = {*copy, copy};  // outlives `bytes`

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <stdexcept>
 
@@ -53,9 +54,9 @@ void OnnxWriter::untyped_output(const std::string& name) {
 
 namespace {
 
-void add_attribute(pbf_writer& node, const Attribute& attribute) {
-  enum Type { Float = 1, Int = 2, String = 3, Tensor = 4, Ints = 7 };
-  pbf_writer a(node, 5);
+void add_attribute(pbf_writer& message, uint32_t field, const Attribute& attribute) {
+  enum Type { Float = 1, Int = 2, String = 3, Tensor = 4, Graph = 5, Ints = 7 };
+  pbf_writer a(message, field);
   a.add_string(1, attribute.name);
   if (const auto* f = std::get_if<float>(&attribute.value)) {
     a.add_float(2, *f);
@@ -74,6 +75,12 @@ void add_attribute(pbf_writer& node, const Attribute& attribute) {
       tensor.add_packed_int64(7, t->values.begin(), t->values.end());
     }
     a.add_int32(20, Tensor);
+  } else if (const auto* g = std::get_if<GraphBytes>(&attribute.value)) {
+    a.add_message(6, g->bytes);
+    a.add_int32(20, Graph);
+  } else if (const auto* reference = std::get_if<AttributeReference>(&attribute.value)) {
+    a.add_string(21, reference->name);
+    a.add_int32(20, Int);
   } else {
     for (int64_t i : std::get<std::vector<int64_t>>(attribute.value)) a.add_int64(8, i);
     a.add_int32(20, Ints);
@@ -92,7 +99,7 @@ void OnnxWriter::raw_node(const std::string& name, const std::string& op,
   for (const std::string& output : outputs) node.add_string(2, output);
   if (!name.empty()) node.add_string(3, name);
   node.add_string(4, op);
-  for (const Attribute& attribute : attributes) add_attribute(node, attribute);
+  for (const Attribute& attribute : attributes) add_attribute(node, 5, attribute);
   if (!domain.empty()) node.add_string(7, domain);
 }
 
@@ -138,6 +145,23 @@ std::string OnnxWriter::int64s(const std::string& name, const std::vector<int64_
                 {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t)});
 }
 
+void OnnxWriter::function(const Function& function, const OnnxWriter& body) {
+  pbf_writer model(functions_);
+  pbf_writer f(model, 25);
+  f.add_string(1, function.name);
+  for (const std::string& input : function.inputs) f.add_string(4, input);
+  for (const std::string& output : function.outputs) f.add_string(5, output);
+  for (const std::string& attribute : function.attributes) f.add_string(6, attribute);
+  for (protozero::pbf_reader graph(body.graph_); graph.next(1);) f.add_message(7, graph.get_view());
+  for (const auto& [domain, version] : body.opsets_) {
+    pbf_writer opset(f, 9);
+    if (!domain.empty()) opset.add_string(1, domain);
+    opset.add_int64(2, version);
+  }
+  f.add_string(10, function.domain);
+  for (const Attribute& attribute : function.defaults) add_attribute(f, 11, attribute);
+}
+
 std::string OnnxWriter::finish() const {
   std::string bytes;
   bytes.reserve(graph_.size() + 4096);
@@ -152,7 +176,7 @@ std::string OnnxWriter::finish() const {
   std::string name;
   pbf_writer(name).add_string(2, "encoder");
   model.add_bytes_vectored(7, graph_, name);
-  return bytes;
+  return bytes + functions_;
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

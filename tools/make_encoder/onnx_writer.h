@@ -27,7 +27,14 @@ using Dimension = std::variant<int64_t, std::string>;  // a number or a dim_para
 struct Int64Vector {                                   // a tensor of one axis
   std::vector<int64_t> values;
 };
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, Int64Vector>;
+struct GraphBytes {  // a graph inside of a node: OnnxWriter::graph() of another writer
+  std::string bytes;
+};
+struct AttributeReference {  // inside a function: the attribute of the call, an integer
+  std::string name;
+};
+using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, Int64Vector,
+                                    GraphBytes, AttributeReference>;
 
 struct Attribute {
   std::string name;
@@ -69,7 +76,16 @@ class OnnxWriter {
   std::string tensor(const std::string& name, int type, const std::vector<int64_t>& dims,
                      std::string_view raw);
 
+  // A function made of the nodes of `body`. `defaults` are the attributes that have a default.
+  struct Function {
+    std::string domain, name;
+    std::vector<std::string> inputs, outputs, attributes;
+    std::vector<Attribute> defaults = {};
+  };
+  void function(const Function& function, const OnnxWriter& body);
+
   bool has(const std::string& initializer) const { return initializers_.contains(initializer); }
+  const std::string& graph() const { return graph_; }
   std::string finish() const;
 
  private:
@@ -77,7 +93,8 @@ class OnnxWriter {
                   const std::vector<Dimension>& dims);
 
   std::vector<std::pair<std::string, int64_t>> opsets_;
-  std::string graph_;  // the encoded fields of the graph message so far
+  std::string graph_;      // the encoded fields of the graph message so far
+  std::string functions_;  // fields of the model message
   std::set<std::string> initializers_;
   int count_ = 0;
 };

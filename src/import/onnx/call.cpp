@@ -98,6 +98,25 @@ void Call::check_all_read() const {
                           fmt::join(unread, "', '"));
 }
 
+const GraphProto* Call::maybe_graph(std::string_view name) {
+  const AttributeProto* attribute = find(name);
+  if (!attribute) return nullptr;
+  expect(*attribute, AttributeKind::Graph, "a graph");
+  if (!attribute->g) throw user_error("attribute '{}' has no graph", name);
+  return attribute->g.get();
+}
+
+const GraphProto& Call::graph(std::string_view name) {
+  const GraphProto* found = maybe_graph(name);
+  if (!found) throw user_error("attribute '{}' is missing", name);
+  return *found;
+}
+
+Results Call::inline_graph(const GraphProto& graph, const std::vector<Value>& inputs) {
+  Scope inner(scope_, scope_.frame(), label_ + "/");
+  return inner.import_graph(graph, inputs);
+}
+
 std::vector<Dim> Call::dims(Value value, std::string_view what) const {
   if (!is_integer(value.dtype()) || value.shape().rank() > 1) {
     throw user_error("{} must be an integer vector, not {}", what, value.type().to_string());
@@ -144,19 +163,15 @@ std::vector<int64_t> Call::axes_of(std::vector<int64_t> axes, int rank) {
 }
 
 Value Call::leaf(const TensorProto& tensor, const std::string& name) {
-  return leaf(loader_.load(tensor), name);
+  return leaf(scope_.loader().load(tensor), name);
 }
 
 Value Call::leaf(LoadedTensor tensor, const std::string& name) {
-  return make_leaf(g, std::move(tensor), name);
+  return scope_.frame().leaf(std::move(tensor), name);
 }
 
 Value Call::shared_leaf(LoadedTensor tensor, const std::string& name) {
-  auto found = shared_.find(name);
-  if (found == shared_.end()) {
-    found = shared_.emplace(name, make_leaf(g, std::move(tensor), "tenon." + name)).first;
-  }
-  return found->second;
+  return scope_.frame().shared_leaf(std::move(tensor), name);
 }
 
 Value Call::zeros_like_vector(Value vector) {

@@ -3,7 +3,6 @@
 // importer asked for is an error, never ignored.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,26 +11,22 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "import/onnx/proto.h"
+#include "import/onnx/scope.h"
 #include "import/onnx/tensors.h"
 
 namespace tenon::onnx {
 
 using graph::Op;
 using graph::Value;
-using Results =
-    std::vector<Value>;  // of a node, in order; a null one is a result that nobody may use
-
-// Leaves that importers make themselves, by name; equal names are equal leaves.
-using SharedLeaves = std::map<std::string, Value>;
 
 class Call {
  public:
-  Call(graph::Graph& graph, TensorLoader& loader, SharedLeaves& shared, const NodeProto& node,
-       int64_t opset, std::vector<Value> inputs)
-      : g(graph),
-        loader_(loader),
-        shared_(shared),
+  Call(Scope& scope, const NodeProto& node, std::string label, int64_t opset,
+       std::vector<Value> inputs)
+      : g(scope.frame().g),
+        scope_(scope),
         node_(node),
+        label_(std::move(label)),
         opset_(opset),
         inputs_(std::move(inputs)),
         read_(node.attributes.size()) {}
@@ -59,6 +54,14 @@ class Call {
   std::optional<std::vector<int64_t>> integers(std::string_view name);
   void check_all_read() const;
 
+  // Graphs as attributes, and the scope in which they stand.
+  const GraphProto* maybe_graph(std::string_view name);  // null where absent
+  const GraphProto& graph(std::string_view name);        // must be there
+  // The graph's nodes in this node's place: its outputs.
+  Results inline_graph(const GraphProto& graph, const std::vector<Value>& inputs);
+  Scope& scope() { return scope_; }
+  const std::string& label() const { return label_; }
+
   // The elements of an integer vector or scalar the model computes from shapes; Unsupported where
   // they come from data.
   std::vector<Dim> dims(Value value, std::string_view what) const;
@@ -77,9 +80,9 @@ class Call {
   Value zeros_like_vector(Value vector);  // of a scale, for an absent bias
 
  private:
-  TensorLoader& loader_;
-  SharedLeaves& shared_;
+  Scope& scope_;
   const NodeProto& node_;
+  std::string label_;
   int64_t opset_;
   std::vector<Value> inputs_;
   std::vector<bool> read_;

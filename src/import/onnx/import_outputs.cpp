@@ -1,21 +1,22 @@
 // The model's outputs, and the types it declares for them: a declaration that contradicts what the
 // ops give is an error.
+#include "base/error.h"
 #include "import/onnx/model_importer.h"
 
 namespace tenon::onnx {
 
 void ModelImporter::import_outputs() {
   std::vector<graph::Output> outputs;
-  for (const ValueInfoProto& output : model_.outputs) {
+  for (const ValueInfoProto& output : graph_.outputs) {
     if (output.name.empty()) throw user_error("a graph output has no name");
-    const std::optional<Value> value = find_value(output.name);
+    const std::optional<Value> value = scope_.find(output.name);
     if (!value) throw user_error("graph output '{}' is made by no node", output.name);
     if (!*value) throw unsupported_error("graph output '{}' is not computed here", output.name);
     check_declared(output, *value);
     outputs.push_back({std::string(output.name), *value});
   }
   if (outputs.empty()) throw user_error("the model has no outputs");
-  g_.set_outputs(std::move(outputs));
+  frame_.g.set_outputs(std::move(outputs));
 }
 
 // Names of output dims that no input has are labels, not facts (exporters invent them).

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ enum class Message : uint8_t {
   TensorType,
   TensorShape,
   Dimension,
+  Function,
 };
 
 // How a field stands on the wire; the plural ones are repeated numbers, packed or not.
@@ -41,11 +43,15 @@ enum Field : uint32_t {
 
 // What one file may hold. Generous for real models; a bound on memory for hostile ones.
 namespace limits {
-inline constexpr size_t kNodes = 500'000;
-inline constexpr size_t kAttributes = 2'000'000;  // of all nodes
-inline constexpr size_t kOperands = 4'000'000;    // of all nodes
+inline constexpr size_t kNodes = 500'000;            // of all graphs and functions
+inline constexpr size_t kExpandedNodes = 1'000'000;  // with functions in place of their calls
+inline constexpr size_t kAttributes = 2'000'000;     // of all nodes
+inline constexpr size_t kOperands = 4'000'000;       // of all nodes
 inline constexpr size_t kTensors = 500'000;
 inline constexpr size_t kValueInfos = 100'000;
+inline constexpr size_t kFunctions = 100'000;
+inline constexpr size_t kNesting =
+    32;  // graphs inside of nodes inside of graphs; calls of functions
 inline constexpr size_t kRank = 32;
 inline constexpr size_t kNameBytes = 64 * 1024;
 inline constexpr size_t kSymbolicElements = 1024;  // of an integer tensor whose values are followed
@@ -79,6 +85,8 @@ enum class AttributeKind : uint8_t {
   Other
 };
 
+struct GraphProto;
+
 struct AttributeProto {
   std::string_view name;
   AttributeKind kind = AttributeKind::Undefined;
@@ -86,13 +94,15 @@ struct AttributeProto {
   int64_t i = 0;
   std::string_view s;
   std::optional<TensorProto> t;
+  std::shared_ptr<const GraphProto> g;
+  std::string_view ref_name;  // inside a function: the attribute of the call that stands here
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
 };
 
 struct NodeProto {
-  std::string_view name, op_type, domain;
+  std::string_view name, op_type, domain, overload;
   std::vector<std::string_view> inputs, outputs;  // an empty name is an absent optional
   std::vector<AttributeProto> attributes;
 };
@@ -109,12 +119,27 @@ struct ValueInfoProto {
   std::optional<std::vector<DimensionProto>> dims;
 };
 
-struct ModelProto {
-  int64_t ir_version = 0;
-  std::vector<std::pair<std::string_view, int64_t>> opsets;  // domain, version
+struct GraphProto {
   std::vector<NodeProto> nodes;
   std::vector<TensorProto> initializers;
   std::vector<ValueInfoProto> inputs, outputs;
+};
+
+using OpsetImports = std::vector<std::pair<std::string_view, int64_t>>;  // domain, version
+
+struct FunctionProto {
+  std::string_view domain, name, overload;
+  std::vector<std::string_view> inputs, outputs, attributes;  // attributes without a default
+  std::vector<AttributeProto> defaults;                       // attributes with one
+  std::vector<NodeProto> nodes;
+  OpsetImports opsets;
+};
+
+struct ModelProto {
+  int64_t ir_version = 0;
+  OpsetImports opsets;
+  GraphProto graph;
+  std::vector<FunctionProto> functions;
 };
 
 // Reads the wire format. Bytes that are no ONNX model are a User error naming `file` and what was

@@ -19,8 +19,9 @@ class ModelReader {
 
  private:
   void read_model(WireReader message);
-  void read_opset(WireReader message);
-  void read_graph(WireReader message);
+  void read_opset(WireReader message, OpsetImports& opsets);
+  GraphProto read_graph(WireReader message);
+  FunctionProto read_function(WireReader message);
   NodeProto read_node(WireReader message);
   AttributeProto read_attribute(WireReader message);
 
@@ -45,7 +46,8 @@ class ModelReader {
   std::vector<Step> trail_;
   ModelProto model_;
   bool has_graph_ = false;
-  size_t attributes_ = 0, operands_ = 0;
+  size_t depth_ = 0;  // of graphs inside of graphs
+  size_t nodes_ = 0, tensors_ = 0, infos_ = 0, attributes_ = 0, operands_ = 0;
 };
 
 std::string ModelReader::where() const {
@@ -84,44 +86,50 @@ void ModelReader::read_model(WireReader message) {
       case kModelGraph:
         if (has_graph_) throw user_error("a second graph");
         has_graph_ = true;
-        read_graph(message.message(Message::Graph));
+        model_.graph = read_graph(message.message(Message::Graph));
         break;
       case kModelOpsetImport:
-        read_opset(message.message(Message::Opset));
+        read_opset(message.message(Message::Opset), model_.opsets);
+        break;
+      case kModelFunctions:
+        limit(model_.functions.size() + 1, limits::kFunctions, "functions");
+        model_.functions.push_back(inside("function", model_.functions.size(), [&] {
+          return read_function(message.message(Message::Function));
+        }));
         break;
     }
   }
 }
 
-void ModelReader::read_opset(WireReader message) {
-  auto& [domain, version] = model_.opsets.emplace_back();
-  limit(model_.opsets.size(), 1000, "opset imports");
+void ModelReader::read_opset(WireReader message, OpsetImports& opsets) {
+  auto& [domain, version] = opsets.emplace_back();
+  limit(opsets.size(), 1000, "opset imports");
   while (message.next()) {
     if (message.field() == kOpsetDomain) domain = message.text();
     if (message.field() == kOpsetVersion) version = message.integer();
   }
 }
 
-void ModelReader::read_graph(WireReader message) {
-  ModelProto& m = model_;
+GraphProto ModelReader::read_graph(WireReader message) {
+  limit(++depth_, limits::kNesting, "graphs inside of each other");
+  GraphProto graph;
   while (message.next()) {
     switch (message.field()) {
       case kGraphNode:
-        limit(m.nodes.size() + 1, limits::kNodes, "nodes");
-        m.nodes.push_back(inside("node", m.nodes.size(),
-                                 [&] { return read_node(message.message(Message::Node)); }));
+        graph.nodes.push_back(inside("node", graph.nodes.size(),
+                                     [&] { return read_node(message.message(Message::Node)); }));
         break;
       case kGraphInitializer:
-        limit(m.initializers.size() + 1, limits::kTensors, "initializers");
-        m.initializers.push_back(inside("initializer", m.initializers.size(), [&] {
+        limit(++tensors_, limits::kTensors, "initializers");
+        graph.initializers.push_back(inside("initializer", graph.initializers.size(), [&] {
           return read_tensor(message.bytes(), trail_.back().name);
         }));
         break;
       case kGraphInput:
       case kGraphOutput: {
         bool input = message.field() == kGraphInput;
-        auto& list = input ? m.inputs : m.outputs;
-        limit(list.size() + 1, limits::kValueInfos, "graph inputs or outputs");
+        auto& list = input ? graph.inputs : graph.outputs;
+        limit(++infos_, limits::kValueInfos, "graph inputs or outputs");
         list.push_back(inside(input ? "graph input" : "graph output", list.size(), [&] {
           return read_value_info(message.message(Message::ValueInfo), trail_.back().name);
         }));
@@ -131,9 +139,53 @@ void ModelReader::read_graph(WireReader message) {
         throw unsupported_error("sparse initializers are not supported");
     }
   }
+  --depth_;
+  return graph;
+}
+
+FunctionProto ModelReader::read_function(WireReader message) {
+  FunctionProto f;
+  while (message.next()) {
+    switch (message.field()) {
+      case kFunctionName:
+        call_it(f.name = message.text());
+        break;
+      case kFunctionDomain:
+        f.domain = message.text();
+        break;
+      case kFunctionOverload:
+        f.overload = message.text();
+        break;
+      case kFunctionInput:
+      case kFunctionOutput:
+      case kFunctionAttribute: {
+        limit(++operands_, limits::kOperands, "node inputs and outputs");
+        auto& list = message.field() == kFunctionInput    ? f.inputs
+                     : message.field() == kFunctionOutput ? f.outputs
+                                                          : f.attributes;
+        list.push_back(message.text());
+        break;
+      }
+      case kFunctionAttributeProto:
+        limit(++attributes_, limits::kAttributes, "attributes");
+        f.defaults.push_back(inside("attribute", f.defaults.size(), [&] {
+          return read_attribute(message.message(Message::Attribute));
+        }));
+        break;
+      case kFunctionNode:
+        f.nodes.push_back(inside("node", f.nodes.size(),
+                                 [&] { return read_node(message.message(Message::Node)); }));
+        break;
+      case kFunctionOpsetImport:
+        read_opset(message.message(Message::Opset), f.opsets);
+        break;
+    }
+  }
+  return f;
 }
 
 NodeProto ModelReader::read_node(WireReader message) {
+  limit(++nodes_, limits::kNodes, "nodes");
   NodeProto node;
   while (message.next()) {
     switch (message.field()) {
@@ -159,6 +211,9 @@ NodeProto ModelReader::read_node(WireReader message) {
         break;
       case kNodeDomain:
         node.domain = message.text();
+        break;
+      case kNodeOverload:
+        node.overload = message.text();
         break;
     }
   }
@@ -194,6 +249,11 @@ AttributeProto ModelReader::read_attribute(WireReader message) {
         a.t = read_tensor(message.bytes(), trail_.back().name);
         seen = AttributeKind::Tensor;
         break;
+      case kAttributeG:
+        if (a.g) throw user_error("a second graph");
+        a.g = std::make_shared<const GraphProto>(read_graph(message.message(Message::Graph)));
+        seen = AttributeKind::Graph;
+        break;
       case kAttributeFloats:
         message.floats(a.floats);
         seen = AttributeKind::Floats;
@@ -211,7 +271,8 @@ AttributeProto ModelReader::read_attribute(WireReader message) {
         a.kind = kind_of(message.integer());
         break;
       case kAttributeRefName:
-        throw unsupported_error("an attribute that refers to a function's attribute");
+        a.ref_name = message.text();
+        break;
     }
   }
   if (a.kind == AttributeKind::Undefined) a.kind = seen;

@@ -9,7 +9,7 @@ namespace {
 
 using protozero::pbf_wire_type;
 
-constexpr int kMessages = static_cast<int>(Message::Dimension) + 1;
+constexpr int kMessages = static_cast<int>(Message::Function) + 1;
 constexpr int kFields = 32;
 using FieldTable = std::array<std::array<Wire, kFields>, kMessages>;
 
@@ -52,6 +52,35 @@ void append(Range range, std::vector<T>& into) {
   for (auto it = range.begin(); it != range.end(); ++it) into.push_back(*it);
 }
 
+// How many bytes the UTF-8 sequence at the front takes; 0 where there is none. Overlong forms,
+// surrogates and numbers beyond U+10FFFF are none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  return second >= least && second <= most ? length : 0;
+}
+
+void check_utf8(std::string_view text, Message message) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text.substr(at));
+    if (length == 0) {
+      throw user_error("a name in a {} message is not UTF-8: byte {} is 0x{:02x}",
+                       to_string(message), at, static_cast<unsigned char>(text[at]));
+    }
+    at += length;
+  }
+}
+
 }  // namespace
 
 bool WireReader::next() {
@@ -81,6 +110,7 @@ std::string_view WireReader::text() {
     throw user_error("a name of {} bytes in a {} message; at most {} are allowed", text.size(),
                      to_string(message_), limits::kNameBytes);
   }
+  check_utf8(text, message_);
   return text;
 }
 
@@ -111,7 +141,8 @@ std::string_view to_string(Message message) {
                                                 "type",
                                                 "tensor type",
                                                 "tensor shape",
-                                                "dimension"};
+                                                "dimension",
+                                                "function"};
   static_assert(std::size(kNames) == kMessages);
   return kNames[static_cast<size_t>(message)];
 }

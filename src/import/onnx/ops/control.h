@@ -3,4 +3,8 @@
 
 #include "import/onnx/call.h"
 
-namespace tenon::onnx::importers {}  // namespace tenon::onnx::importers
+namespace tenon::onnx::importers {
+Results if_else(Call& call);
+Results loop(Call& call);
+Results scan(Call& call);
+}  // namespace tenon::onnx::importers

@@ -1,0 +1,77 @@
+// Finds every op of a model that is not known, before anything is imported: in the graph, in the
+// graphs inside of nodes, and in the functions that are called.
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "import/onnx/importers.h"
+#include "import/onnx/model_importer.h"
+
+namespace tenon::onnx {
+namespace {
+
+class UnknownOps {
+ public:
+  explicit UnknownOps(const Functions& functions) : functions_(functions) {}
+
+  void look(std::span<const NodeProto> nodes, const Opsets& opsets, const std::string& prefix) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const NodeProto& node = nodes[i];
+      const auto label = [&] {
+        return prefix +
+               (node.name.empty() ? fmt::format("{}#{}", node.op_type, i) : std::string(node.name));
+      };
+      for (const AttributeProto& attribute : node.attributes) {
+        if (attribute.g) look(attribute.g->nodes, opsets, label() + "/");
+      }
+      if (const FunctionProto* function = functions_.find(node)) {
+        const bool news = seen_.insert(function).second;
+        if (news) look(function->nodes, read_opsets(function->opsets), label() + "/");
+        continue;
+      }
+      const std::string name = problem(node, opsets);
+      if (!name.empty()) unknown_[name].push_back(label());
+    }
+  }
+
+  void report() const {
+    if (unknown_.empty()) return;
+    std::string text;
+    for (const auto& [op, labels] : unknown_) {
+      text += fmt::format("\n  {} x{}: ", op, labels.size());
+      for (size_t i = 0; i < std::min<size_t>(labels.size(), 8); ++i) {
+        text += fmt::format("{}'{}'", i ? ", " : "", labels[i]);
+      }
+      if (labels.size() > 8) text += fmt::format(" and {} more", labels.size() - 8);
+    }
+    throw unsupported_error("{} op{} not supported:{}", unknown_.size(),
+                            unknown_.size() == 1 ? " is" : "s are", text);
+  }
+
+ private:
+  // Empty where the op is known at this opset, or the opset is missing: that is another error.
+  static std::string problem(const NodeProto& node, const Opsets& opsets) {
+    if (node.op_type.empty()) return "a node without op_type";
+    const std::string_view domain = canonical_domain(node.domain);
+    const Importer* importer = find_importer(domain, node.op_type);
+    std::string name = qualified(domain, node.op_type);
+    if (!importer) return name;
+    const auto opset = opsets.find(domain);
+    if (opset == opsets.end() || opset->second >= importer->since) return {};
+    return name + fmt::format(" of opset {} (known since {})", opset->second, importer->since);
+  }
+
+  const Functions& functions_;
+  std::unordered_set<const FunctionProto*> seen_;
+  std::map<std::string, std::vector<std::string>> unknown_;
+};
+
+}  // namespace
+
+void check_ops_known(const ModelProto& model, const Functions& functions, const Opsets& opsets) {
+  UnknownOps unknown(functions);
+  unknown.look(model.graph.nodes, opsets, "");
+  unknown.report();
+}
+
+}  // namespace tenon::onnx
