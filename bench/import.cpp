@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -117,25 +118,33 @@ void measure(const std::string& path, int nodes) {
 }  // namespace
 }  // namespace tenon
 
-int main(int argc, char** argv) {
+namespace {
+
+// The measurement is in a process of its own: memory the generator frees would hide what the import
+// takes.
+int run(int argc, char** argv) {
   int nodes = 20000;
-  if (argc > 1) std::from_chars(argv[1], argv[1] + std::string_view(argv[1]).size(), nodes);
+  if (argc > 1) nodes = static_cast<int>(std::strtol(argv[1], nullptr, 10));
+  if (argc > 3 && std::string_view(argv[2]) == "--model") {
+    tenon::measure(argv[3], nodes);
+    return 0;
+  }
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("tenon_import_{}.onnx", ::getpid()))
           .string();
-  int code = 0;
-  try {
-    // In a process of its own: memory the generator frees would hide what the import takes.
-    if (argc > 2 && std::string_view(argv[2]) == "--model") {
-      tenon::measure(argv[3], nodes);
-      return 0;
-    }
-    tenon::make_encoder::write_file(path, tenon::make_model(nodes));
-    code = std::system(fmt::format("'{}' {} --model '{}'", argv[0], nodes, path).c_str());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_import: {}\n", error.what());
-    code = 1;
-  }
+  tenon::make_encoder::write_file(path, tenon::make_model(nodes));
+  const int code = std::system(fmt::format("'{}' {} --model '{}'", argv[0], nodes, path).c_str());
   std::filesystem::remove(path);
   return code == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_import: %s\n", error.what());
+    return 1;
+  }
 }
