@@ -1,5 +1,4 @@
-// Importers of what state-space and linear-attention models are made of: linear attention, the
-// causal convolution with a carried state, and gated activations.
+// Importers of what linear-attention models are made of: linear attention and gated activations.
 #include <cmath>
 
 #include "import/onnx/heads.h"
@@ -88,39 +87,6 @@ Results linear_attention(Call& call) {
                                                  {{"delta", int64_t{rule.delta}}});
   return {back_to(call, join_heads(call, results[0]), call.in(0).dtype()),
           back_to(call, results[1], kept)};
-}
-
-// The sum over the kernel's taps of the input, each moved by its place.
-Results causal_conv_with_state(Call& call) {
-  graph::Graph& g = call.g;
-  Value x = call.in(0), weight = call.in(1), bias = call.maybe(2), past = call.maybe(3);
-  if (x.shape().rank() != 3 || weight.shape().rank() != 3) {
-    throw user_error("input and weight must have three axes, not {} and {}", x.type().to_string(),
-                     weight.type().to_string());
-  }
-  const Dim batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2];
-  if (!weight.shape()[2].is_const()) throw unsupported_error("the kernel's size must be constant");
-  const int64_t taps = weight.shape()[2].const_value();
-  if (taps < 1) throw user_error("the kernel is empty");
-  const std::vector<Dim> carried = {batch, channels, taps - 1};
-  if (!past) past = g.expand(g.scalar(x.dtype(), 0.0), carried);
-  Value padded = g.concat({past, x}, 2);
-  Value precise = to_f32(call, padded), factors = to_f32(call, weight), sum;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    Value moved = g.slice(precise, {0, 0, tap}, {batch, channels, length}, {1, 1, 1});
-    Value factor = g.slice(factors, {0, 0, tap}, {channels, 1, 1}, {1, 1, 1});
-    Value term = g.mul(moved, g.reshape(factor, {channels, 1}));
-    sum = sum ? g.add(sum, term) : term;
-  }
-  if (bias) sum = g.add(sum, g.reshape(to_f32(call, bias), {channels, 1}));
-  Value y = back_to(call, sum, x.dtype());
-  const std::string_view activation = call.text("activation", "none");
-  if (activation == "silu" || activation == "swish") {
-    y = g.unary(Op::Silu, y);
-  } else if (activation != "none") {
-    throw user_error("activation '{}' is unknown", activation);
-  }
-  return {y, g.slice(padded, {0, 0, length}, carried, {1, 1, 1})};
 }
 
 Results swiglu(Call& call) {

@@ -8,7 +8,6 @@ Results scaled_dot_product_attention(Call& call);
 Results rotary_embedding(Call& call);
 Results rms_normalization(Call& call);
 Results linear_attention(Call& call);
-Results causal_conv_with_state(Call& call);
 Results swiglu(Call& call);
 Results multi_head_attention(Call& call);
 Results group_query_attention(Call& call);
