@@ -122,6 +122,7 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
   Graph result(graph.context());
   result.inputs_ = graph.inputs_;
   result.params_ = graph.params_;
+  for (const Value& input : graph.inputs_) result.nodes_.emplace_back(input.node);  // used or not
   result.names_ = graph.names_;
   result.param_data_ = graph.param_data_;
   result.symbols_ = graph.symbols_;
