@@ -32,7 +32,7 @@ struct Node {
     OnnxWriter w({{"", opset}, {"com.microsoft", 1}});
     for (const auto& [name, t] : given) {
       std::vector<make_encoder::Dimension> dims(t.shape.begin(), t.shape.end());
-      w.input(name, info(t.dtype).onnx, std::move(dims));
+      w.input(name, info(t.dtype).onnx, dims);
     }
     w.raw_node("n", op, inputs, outputs, attributes, domain);
     for (const std::string& output : outputs) {
