@@ -25,6 +25,7 @@ double default_scale(const Dim& width) {
 bool is_plain(const Attend& a) {
   const Shape &q = a.q.shape(), &k = a.k.shape(), &v = a.v.shape();
   if (a.softcap != 0 || a.sink || a.keep_scores) return false;
+  if (a.change_scores || a.change_weights) return false;
   if (a.softmax_dtype && *a.softmax_dtype != a.q.dtype()) return false;
   if (a.k.dtype() != a.q.dtype() || a.v.dtype() != a.q.dtype()) return false;
   if (a.q.dtype() != DType::F32 && a.q.dtype() != DType::F64) return false;
@@ -149,7 +150,8 @@ Attended attend(Call& call, const Attend& a) {
   if (is_plain(a)) return {.result = fused(call, a, scale)};
   const DType dtype = a.q.dtype(), precise = a.softmax_dtype.value_or(dtype);
   const Dim times = quotient({a.q.shape()[1]}, {a.k.shape()[1]});
-  Value v = a.v.dtype() == dtype ? a.v : g.cast(a.v, dtype);
+  const auto as = [&](Value x, DType to) { return x.dtype() == to ? x : g.cast(x, to); };
+  Value v = repeat_heads(call, as(a.v, a.precise_values ? precise : dtype), times);
   Attended r;
   r.product = r.capped = product(call, a.q, repeat_heads(call, a.k, times), scale);
   if (a.softcap != 0) {
@@ -157,11 +159,13 @@ Attended attend(Call& call, const Attend& a) {
     r.capped = g.mul(g.unary(Op::Tanh, g.div(r.product, cap)), cap);
   }
   r.biased = a.bias ? g.add(r.capped, a.bias) : r.capped;
-  Value scores = precise == dtype ? r.biased : g.cast(r.biased, precise);
+  Value scores = as(r.biased, precise);
+  if (a.change_scores) scores = a.change_scores(scores);
   Value weights = softmax_with_sink(call, scores, a.sink);
   if (a.empty) weights = g.apply(Op::Where, {a.empty, g.scalar(precise, 0.0), weights});
-  r.weights = precise == dtype ? weights : g.cast(weights, dtype);
-  r.result = g.matmul(r.weights, repeat_heads(call, v, times));
+  if (a.change_weights) weights = a.change_weights(weights);
+  r.weights = as(weights, dtype);
+  r.result = as(g.matmul(a.precise_values ? weights : r.weights, v), dtype);
   return r;
 }
 

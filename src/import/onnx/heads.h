@@ -3,6 +3,8 @@
 // than that, and a chain of primitives otherwise.
 #pragma once
 
+#include <functional>
+
 #include "import/onnx/call.h"
 
 namespace tenon::onnx {
@@ -38,6 +40,9 @@ struct Attend {
   std::optional<DType> softmax_dtype = {};  // of q where absent
   Value sink = {};                          // scores of one more key, of value 0: [.., 1]
   bool keep_scores = false;
+  bool precise_values = false;  // the product with the values is in softmax_dtype too
+  // What a model's own graphs make of the scores and weights, in softmax_dtype.
+  std::function<Value(Value)> change_scores = {}, change_weights = {};
 };
 struct Attended {
   Value result = {};  // [batch, heads, queries, width]
