@@ -14,4 +14,5 @@ Results group_query_attention(Call& call);
 Results fused_rotary_embedding(Call& call);
 Results skip_simplified_layer_normalization(Call& call);
 Results bias_split_gelu(Call& call);
+Results flex_attention(Call& call);
 }  // namespace tenon::onnx::importers
