@@ -33,7 +33,7 @@ void keep_aspect(std::vector<Axis>& axes, bool not_larger) {
     scale = not_larger ? std::min(scale, a.scale) : std::max(scale, a.scale);
   for (Axis& a : axes) {
     a.scale = scale;
-    a.out = static_cast<int64_t>(scale * static_cast<double>(a.in) + 0.5);
+    a.out = std::llround(scale * static_cast<double>(a.in));
   }
 }
 

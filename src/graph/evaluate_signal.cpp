@@ -74,13 +74,14 @@ Complex element(const Transform& t, std::span<const double> values, size_t first
 // Rectangles of frames and bins for mel weights; each edge is a bin of the spectrum.
 std::vector<int64_t> mel_edges(double low, double high, int64_t bins, int64_t length, double rate) {
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  const int64_t last = length / 2;
   const double step = (mel(high) - mel(low)) / static_cast<double>(bins + 2);
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < bins + 2; ++i) {
     const double at = static_cast<double>(i) * step + mel(low);
     const double hertz = 700 * (std::pow(10.0, at / 2595) - 1);
     const double edge = std::floor(static_cast<double>(length + 1) * hertz / rate);
-    if (!(edge >= 0 && edge <= static_cast<double>(length / 2))) {
+    if (!(edge >= 0 && edge <= static_cast<double>(last))) {
       throw user_error("[mel_weights] {} Hz is outside the spectrum", hertz);
     }
     edges.push_back(static_cast<int64_t>(edge));

@@ -55,8 +55,7 @@ std::optional<std::vector<Dim>> kept_aspect(const std::vector<Dim>& in,
   }
   std::vector<Dim> result;
   for (const Dim& extent : in) {
-    result.emplace_back(
-        static_cast<int64_t>(scale * static_cast<double>(extent.const_value()) + 0.5));
+    result.emplace_back(int64_t{std::llround(scale * static_cast<double>(extent.const_value()))});
   }
   return result;
 }
