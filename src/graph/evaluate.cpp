@@ -87,6 +87,8 @@ std::vector<int64_t> to_integers(const Tensor& tensor) {
 Tensor from_doubles(DType dtype, Extents shape, std::span<const double> values) {
   Tensor tensor = make_tensor(dtype, std::move(shape));
   const auto size = static_cast<size_t>(size_of(dtype));
+  TENON_CHECK(values.size() * size == tensor.bytes.size(), "{} values for [{}]", values.size(),
+              fmt::join(tensor.shape, ", "));
   for (size_t i = 0; i < values.size(); ++i) {
     store_from_f64(dtype, tensor.bytes.data() + i * size, values[i]);
   }
@@ -96,6 +98,8 @@ Tensor from_doubles(DType dtype, Extents shape, std::span<const double> values) 
 Tensor from_integers(DType dtype, Extents shape, std::span<const int64_t> values) {
   Tensor tensor = make_tensor(dtype, std::move(shape));
   const auto size = static_cast<size_t>(size_of(dtype));
+  TENON_CHECK(values.size() * size == tensor.bytes.size(), "{} values for [{}]", values.size(),
+              fmt::join(tensor.shape, ", "));
   for (size_t i = 0; i < values.size(); ++i) {
     store_from_i64(dtype, tensor.bytes.data() + i * size, values[i]);
   }

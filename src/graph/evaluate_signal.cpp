@@ -1,5 +1,6 @@
 // Evaluation of signal ops: Fourier transforms by their definition, frames, cosine windows, mel
 // filters. Lengths, steps and the axis may be data.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -147,7 +148,7 @@ Results cosine_window(const Evaluation& e) {
       harmonic += 1;
     }
   }
-  if (period == 0) window.assign(1, 1.0);
+  if (period == 0) std::fill(window.begin(), window.end(), 1.0);
   return {from_doubles(e.dtype(), {size}, window)};
 }
 

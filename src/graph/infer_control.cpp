@@ -15,7 +15,8 @@ bool is_scalar(const TensorType& type, DType dtype) {
 void match_inputs(Inference& op, const Graph& body, int first, int operand, int count,
                   bool loosely) {
   for (int i = 0; i < count; ++i) {
-    const TensorType& inner = body.inputs()[static_cast<size_t>(first + i)].type();
+    const TensorType& inner =
+        body.inputs().at(static_cast<size_t>(first) + static_cast<size_t>(i)).type();
     const TensorType& outer = op.operand(operand + i);
     const bool fits = inner.dtype == outer.dtype && inner.shape.rank() == outer.shape.rank();
     if (!fits) {

@@ -66,6 +66,9 @@ Results deform_conv(Call& call) {
   Value x = call.in(0), w = call.in(1), offsets = call.in(2), mask = call.maybe(4);
   const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
   const int64_t groups = call.integer("offset_group", 1);
+  if (offsets.shape().rank() != x.shape().rank()) {
+    throw user_error("offsets {} for {}", offsets.type().to_string(), x.type().to_string());
+  }
   if (!mask) {
     std::vector<Dim> dims = offsets.shape().dims();
     dims.at(1) = groups;

@@ -165,7 +165,7 @@ Value widened(Call& call, Value x) {
 }
 
 Value per_channel(Call& call, Value vector, int rank) {
-  if (vector.shape().rank() != 1) {
+  if (vector.shape().rank() != 1 || rank < 2) {
     throw user_error("{} must be a vector", vector.type().to_string());
   }
   std::vector<Dim> dims(static_cast<size_t>(rank), 1);
