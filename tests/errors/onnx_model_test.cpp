@@ -15,14 +15,14 @@ OnnxWriter writer(int64_t opset = 14) {
 
 TEST(OnnxModel, WithUnknownOpsListsAllOfThemAtOnceWithNodeNames) {
   OnnxWriter w = writer();
-  w.raw_node("first", "NonZero", {"x"}, {"a"});
+  w.raw_node("first", "Whirl", {"x"}, {"a"});
   w.raw_node("second", "Relu", {"x"}, {"b"});
-  w.raw_node("third", "NonZero", {"b"}, {"c"});
+  w.raw_node("third", "Whirl", {"b"}, {"c"});
   w.raw_node("", "Rotate", {"b"}, {"y"}, {}, "org.example");
   w.output("y", kFloat, {"batch", 4});
   expect_import_error(
       w, ErrorKind::Unsupported,
-      {"test.onnx", "NonZero x2", "'first'", "'third'", "org.example.Rotate x1", "'Rotate#3'"});
+      {"test.onnx", "Whirl x2", "'first'", "'third'", "org.example.Rotate x1", "'Rotate#3'"});
 }
 
 TEST(OnnxModel, WithContradictingShapesNamesTheNodeAndShowsTheShapes) {
