@@ -3,7 +3,13 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace tenon {
+
+void Shape::no_such_axis(int axis) const {
+  throw user_error("axis {} is not in the shape {}", axis, to_string());
+}
 
 Dim Shape::elements() const {
   Dim product(1);

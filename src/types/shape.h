@@ -21,7 +21,11 @@ class Shape {
   static Shape batch_seq_2d(const Dim& batch, const Dim& seq) { return {batch, seq}; }
 
   int rank() const { return static_cast<int>(dims_.size()); }
-  const Dim& operator[](int axis) const { return dims_[static_cast<size_t>(axis)]; }
+  // An axis that is not there is a User error: ranks come from models.
+  const Dim& operator[](int axis) const {
+    if (axis < 0 || axis >= rank()) no_such_axis(axis);
+    return dims_[static_cast<size_t>(axis)];
+  }
   const std::vector<Dim>& dims() const { return dims_; }
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }
@@ -33,6 +37,8 @@ class Shape {
   bool operator==(const Shape&) const = default;
 
  private:
+  [[noreturn]] void no_such_axis(int axis) const;
+
   std::vector<Dim> dims_;
 };
 

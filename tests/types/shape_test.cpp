@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace tenon {
 namespace {
 
@@ -16,6 +18,14 @@ TEST(Shape, HasElementsAndRowMajorStrides) {
   EXPECT_TRUE(Shape().strides().empty());
   EXPECT_FALSE(shape.is_static());
   EXPECT_TRUE((Shape{2, 3}).is_static());
+}
+
+TEST(Shape, HasNoAxisBeyondItsRank) {
+  const Shape shape{batch, 4};
+  EXPECT_EQ(shape[1], Dim(4));
+  EXPECT_THROW(shape[2], Error);
+  EXPECT_THROW(shape[-1], Error);
+  EXPECT_THROW(Shape()[0], Error);
 }
 
 TEST(Shape, ReadsWell) {

@@ -2,6 +2,7 @@
 // through its importer, and every error on the way gets the file and node it belongs to.
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
 
 #include "import/onnx/call.h"
 #include "import/onnx/model_importer.h"
@@ -62,6 +63,8 @@ graph::Graph import_narrowing(const ModelProto& model, TensorLoader& loader,
     } catch (const Error& error) {
       if (round < 8 && learn(g, known)) continue;
       throw Error(error.kind(), fmt::format("[onnx] {}: {}", name, error.what()));
+    } catch (const std::logic_error& error) {  // what no check has foreseen still ends well
+      throw internal_error("[onnx] {}: {}", name, error.what());
     }
   }
 }
