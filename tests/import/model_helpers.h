@@ -2,9 +2,10 @@
 // interpreted.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,15 +46,14 @@ inline EncoderOptions small_encoder(Form form) {
 
 template <typename T>
 graph::Tensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  graph::Tensor result{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
-  return result;
+  const auto bytes = std::as_bytes(std::span(values));
+  return {dtype, std::move(shape), {bytes.begin(), bytes.end()}};
 }
 
 template <typename T>
 std::vector<T> values(const graph::Tensor& tensor) {
   std::vector<T> result(tensor.bytes.size() / sizeof(T));
-  std::memcpy(result.data(), tensor.bytes.data(), tensor.bytes.size());
+  std::ranges::copy(tensor.bytes, std::as_writable_bytes(std::span(result)).begin());
   return result;
 }
 
