@@ -8,12 +8,12 @@
 namespace tenon {
 namespace {
 
-const Dim batch = sym::batch(), seq = sym::seq();
+const Dim kBatch = sym::batch(), kSeq = sym::seq();
 
 TEST(Shape, HasElementsAndRowMajorStrides) {
-  const Shape shape{batch, seq, 384};
-  EXPECT_EQ(shape.elements(), batch * seq * 384);
-  EXPECT_EQ(shape.strides(), (std::vector<Dim>{seq * 384, 384, 1}));
+  const Shape shape{kBatch, kSeq, 384};
+  EXPECT_EQ(shape.elements(), kBatch * kSeq * 384);
+  EXPECT_EQ(shape.strides(), (std::vector<Dim>{kSeq * 384, 384, 1}));
   EXPECT_EQ(Shape().elements(), Dim(1));
   EXPECT_TRUE(Shape().strides().empty());
   EXPECT_FALSE(shape.is_static());
@@ -21,7 +21,7 @@ TEST(Shape, HasElementsAndRowMajorStrides) {
 }
 
 TEST(Shape, HasNoAxisBeyondItsRank) {
-  const Shape shape{batch, 4};
+  const Shape shape{kBatch, 4};
   EXPECT_EQ(shape[1], Dim(4));
   EXPECT_THROW(shape[2], Error);
   EXPECT_THROW(shape[-1], Error);
@@ -29,11 +29,11 @@ TEST(Shape, HasNoAxisBeyondItsRank) {
 }
 
 TEST(Shape, ReadsWell) {
-  EXPECT_EQ((Shape{batch, seq, 384}).to_string(), "[batch, seq, 384]");
+  EXPECT_EQ((Shape{kBatch, kSeq, 384}).to_string(), "[batch, seq, 384]");
   EXPECT_EQ(Shape().to_string(), "[]");
-  const TensorType type{{batch, 8}, DType::BF16};
+  const TensorType type{{kBatch, 8}, DType::BF16};
   EXPECT_EQ(type.to_string(), "bf16[batch, 8]");
-  EXPECT_EQ(type.bytes(), batch * 16);
+  EXPECT_EQ(type.bytes(), kBatch * 16);
 }
 
 }  // namespace
