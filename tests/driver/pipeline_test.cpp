@@ -65,6 +65,21 @@ TEST(Pipeline, TellsWhatItFusedAndHowLongItTook) {
   EXPECT_EQ(compiled.times.back().pass, "plan");
 }
 
+// A guard of speed without a clock: an index that is not plain makes a gather of every load.
+TEST(Pipeline, AttentionReadsItsMaskInVectors) {
+  Graph g;
+  const Value x = in(g, "x", {kB, kS, 32}), mask = in(g, "mask", {kB, 1, 1, kS});
+  g.set_outputs({{"y", g.attention(x, x, x, {.heads = 2, .head_dim = 16, .mask = mask})}});
+  std::string source;
+  driver::Options options{.cpu = cpu_info()};
+  options.dump = [&](std::string_view pass, const std::string& text) {
+    if (pass == "source:attention") source = text;
+  };
+  driver::compile(g, options);
+  ASSERT_NE(source.find("masked.load"), std::string::npos);
+  EXPECT_EQ(source.find("masked.gather"), std::string::npos);
+}
+
 TEST(Pipeline, EncoderGivesTheNumbersOfTheInterpreter) {
   const Graph g = encoder(2);
   for (const CpuIsa isa : isas_here()) {

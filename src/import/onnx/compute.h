@@ -2,12 +2,24 @@
 // and are rounded once, at the end; integers go to f64 where the op is about real numbers.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "import/onnx/call.h"
 
 namespace tenon::onnx {
 
 inline Value as(Call& call, Value x, DType dtype) {
   return x.dtype() == dtype ? x : call.g.cast(x, dtype);
+}
+
+// f16 and bf16 as f32, everything else as it is.
+inline Value widened(Call& call, Value x) {
+  return x.dtype() == DType::F16 || x.dtype() == DType::BF16 ? call.g.cast(x, DType::F32) : x;
+}
+
+inline Value filled(Call& call, DType dtype, double value, std::vector<Dim> shape) {
+  return call.g.expand(call.g.scalar(dtype, value), std::move(shape));
 }
 
 constexpr DType compute_dtype(DType dtype) {

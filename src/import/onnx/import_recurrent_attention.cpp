@@ -1,19 +1,12 @@
 // Importers of what linear-attention models are made of: linear attention and gated activations.
 #include <cmath>
 
+#include "import/onnx/compute.h"
 #include "import/onnx/heads.h"
 #include "import/onnx/ops/transformer.h"
 
 namespace tenon::onnx::importers {
 namespace {
-
-Value to_f32(Call& call, Value x) {
-  return x.dtype() == DType::F32 ? x : call.g.cast(x, DType::F32);
-}
-
-Value back_to(Call& call, Value x, DType dtype) {
-  return x.dtype() == dtype ? x : call.g.cast(x, dtype);
-}
 
 struct Rule {
   std::string_view name;
@@ -39,23 +32,19 @@ void check_given(const Rule& rule, Value input, bool wanted, std::string_view wh
   throw user_error("update_rule '{}' {} {}", rule.name, wanted ? "needs" : "has no", what);
 }
 
-Value filled(Call& call, double value, std::vector<Dim> dims) {
-  return call.g.expand(call.g.scalar(DType::F32, value), std::move(dims));
-}
-
 // [batch, time, n * states] with its states apart, spread to `dims`.
 Value gate(Call& call, Value x, const Dim& states, std::vector<Dim> dims) {
   if (x.shape().rank() != 3) throw user_error("{} must have three axes", x.type().to_string());
   const int64_t heads = x.shape()[2].is_const(1) ? 1 : states.const_value();
-  return call.g.expand(split_heads(call, to_f32(call, x), heads), std::move(dims));
+  return call.g.expand(split_heads(call, as(call, x, DType::F32), heads), std::move(dims));
 }
 
 Value swish_of(Call& call, Value x, double alpha) {
   graph::Graph& g = call.g;
   if (alpha == 1) return g.unary(Op::Silu, x);
-  Value precise = is_float(x.dtype()) && size_of(x.dtype()) < 4 ? to_f32(call, x) : x;
+  Value precise = widened(call, x);
   Value inner = g.mul(precise, g.scalar(precise.dtype(), alpha));
-  return back_to(call, g.mul(precise, g.unary(Op::Sigmoid, inner)), x.dtype());
+  return as(call, g.mul(precise, g.unary(Op::Sigmoid, inner)), x.dtype());
 }
 
 }  // namespace
@@ -68,9 +57,9 @@ Results linear_attention(Call& call) {
   check_given(rule, rate, rule.delta, "a beta");
   call.integer("chunk_size", 64);  // about speed only
   const int64_t heads = call.integer("q_num_heads"), states = call.integer("kv_num_heads");
-  Value q = split_heads(call, to_f32(call, call.in(0)), heads);
-  Value k = split_heads(call, to_f32(call, call.in(1)), states);
-  Value v = split_heads(call, to_f32(call, call.in(2)), states);
+  Value q = split_heads(call, as(call, call.in(0), DType::F32), heads);
+  Value k = split_heads(call, as(call, call.in(1), DType::F32), states);
+  Value v = split_heads(call, as(call, call.in(2), DType::F32), states);
   const Dim batch = q.shape()[0], time = q.shape()[2], key = q.shape()[3];
   double scale = call.number("scale", 0);
   if (scale == 0) {
@@ -79,14 +68,14 @@ Results linear_attention(Call& call) {
   }
   const DType kept = past ? past.dtype() : call.in(0).dtype();
   const std::vector<Dim> wide = {batch, states, time, key}, thin = {batch, states, time, 1};
-  past = past ? to_f32(call, past) : filled(call, 0, {batch, states, key, v.shape()[3]});
-  decay = decay ? gate(call, decay, states, wide) : filled(call, 0, wide);
-  rate = rate ? gate(call, rate, states, thin) : filled(call, 1, thin);
+  past = past ? as(call, past, DType::F32)
+              : filled(call, DType::F32, 0, {batch, states, key, v.shape()[3]});
+  decay = decay ? gate(call, decay, states, wide) : filled(call, DType::F32, 0, wide);
+  rate = rate ? gate(call, rate, states, thin) : filled(call, DType::F32, 1, thin);
   q = g.mul(q, g.scalar(DType::F32, scale));
   const std::vector<Value> results = g.apply_all(Op::LinearAttention, {q, k, v, past, decay, rate},
                                                  {{"delta", int64_t{rule.delta}}});
-  return {back_to(call, join_heads(call, results[0]), call.in(0).dtype()),
-          back_to(call, results[1], kept)};
+  return {as(call, join_heads(call, results[0]), call.in(0).dtype()), as(call, results[1], kept)};
 }
 
 Results swiglu(Call& call) {

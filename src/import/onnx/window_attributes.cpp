@@ -160,10 +160,6 @@ std::optional<Dim> known_scalar(Value value) {
   return known->front();
 }
 
-Value widened(Call& call, Value x) {
-  return x.dtype() == DType::F16 || x.dtype() == DType::BF16 ? call.g.cast(x, DType::F32) : x;
-}
-
 Value per_channel(Call& call, Value vector, int rank) {
   if (vector.shape().rank() != 1 || rank < 2) {
     throw user_error("{} must be a vector", vector.type().to_string());
@@ -171,10 +167,6 @@ Value per_channel(Call& call, Value vector, int rank) {
   std::vector<Dim> dims(static_cast<size_t>(rank), 1);
   dims.at(1) = vector.shape()[0];
   return call.g.reshape(vector, std::move(dims));
-}
-
-Value filled(Call& call, DType dtype, double value, std::vector<Dim> shape) {
-  return call.g.expand(call.g.scalar(dtype, value), std::move(shape));
 }
 
 }  // namespace tenon::onnx

@@ -33,10 +33,7 @@ Dim fresh_extent(Call& call, const std::string& stem);
 // The one element of an integer operand, where it is known before the model runs.
 std::optional<Dim> known_scalar(Value value);
 
-// 16-bit floats as f32: for results that are rounded once after several steps.
-Value widened(Call& call, Value x);
 // One axis as the channels of an image of this rank: [1, n, 1, ...].
 Value per_channel(Call& call, Value vector, int rank);
-Value filled(Call& call, DType dtype, double value, std::vector<Dim> shape);
 
 }  // namespace tenon::onnx
