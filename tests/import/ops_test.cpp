@@ -17,7 +17,7 @@ struct OneNode {
   OnnxWriter w;
   explicit OneNode(int64_t opset, std::vector<make_encoder::Dimension> dims)
       : w({{"", opset}, {"com.microsoft", 1}}) {
-    w.input("x", kFloat, std::move(dims));
+    w.input("x", kFloat, dims);
   }
   void finish(const std::string& op, std::vector<std::string> more = {},
               std::vector<make_encoder::Attribute> attributes = {},

@@ -75,7 +75,7 @@ constexpr Rule kRules[] = {
     // name          domain  from                            to          when
     {"mul-one", kAny, x * 1, x},
     {"add-zero", kInt, x + 0, x},
-    {"sub-self", kInt, x - x, 0},
+    {"sub-self", kInt, x - x, 0},  // NOLINT(misc-redundant-expression): a pattern
     {"max-absorb", kInt, max(max(x, y), x), max(x, y)},
     {"round-down", kIndex, max(floordiv(x, c0) * c0, x), x, positive(c0)},
     {"asked", kBool, x - 5, x, ask(7, x)},

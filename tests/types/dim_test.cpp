@@ -8,9 +8,11 @@
 namespace tenon {
 namespace {
 
+// NOLINTBEGIN(readability-identifier-naming): the letters of the formulas below
 const Dim batch = sym::batch(), seq = sym::seq(), past = sym::past();
 const Symbol b = Symbol::range("b", batch), s = Symbol::range("s", seq);
 const Symbol h = Symbol::range("h", 12), i("i", {0, 1000}), n("n", {-1000, 1000});
+// NOLINTEND(readability-identifier-naming)
 
 std::string text(const Dim& dim) { return dim.to_string(); }
 
@@ -229,8 +231,8 @@ TEST(DimText, RefusesGarbageWithAUserError) {
                                       "floordiv(seq, 0)",
                                       ".5",
                                       "seq % 2"};
-  garbage.push_back(std::string(100'000, '('));
-  garbage.push_back(std::string(100'000, '-'));
+  garbage.emplace_back(100'000, '(');
+  garbage.emplace_back(100'000, '-');
   std::string product = "a";
   for (int factor = 0; factor < 12; ++factor) product += "*(a+b+c+d+e+f+g+h)";
   garbage.push_back(product);
