@@ -7,6 +7,7 @@
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
+#include "legalize/decompose.h"
 #include "legalize/legalize.h"
 #include "plan/plan_arena.h"
 #include "simplify/simplify.h"

@@ -1,20 +1,10 @@
-// Evaluation of positions and linear attention: the recurrence step by step, in f64.
+// Evaluation of linear attention: the recurrence step by step, in f64.
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "graph/evaluate.h"
 
 namespace tenon::graph::evaluators {
-
-Results iota(const Evaluation& e) {
-  const std::vector<int64_t> count = to_integers(e.operand(0));
-  if (count.size() != 1 || count[0] < 0)
-    throw user_error("[iota] the count must be one, not below 0");
-  std::vector<int64_t> values(static_cast<size_t>(element_count(count)));
-  std::iota(values.begin(), values.end(), int64_t{0});
-  return {from_integers(DType::I64, {count[0]}, values)};
-}
 
 namespace {
 

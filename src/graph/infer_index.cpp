@@ -63,6 +63,17 @@ void reshape_to(Inference& op) {
             op.operand(0).dtype);
 }
 
+void define(Inference& op) {
+  const TensorType& values = op.operand(0);
+  const std::vector<Dim>& symbols = op.attributes().dims("symbols");
+  if (values.dtype != DType::I64 || values.shape.rank() != 1) throw op.fail("needs an i64 vector");
+  op.same(values.shape[0], static_cast<int64_t>(symbols.size()), "the number of symbols");
+  for (const Dim& symbol : symbols) {
+    if (!symbol.as_symbol()) throw op.fail(symbol.to_string() + " is no symbol");
+  }
+  op.result(values.shape, values.dtype);
+}
+
 void expand_to(Inference& op) {
   check_integers(op, 1, 1, 1);
   op.result(given_shape(op, static_cast<int>(op.attributes().dims("shape").size())),

@@ -1,17 +1,7 @@
-// Inference of positions and linear attention.
+// Inference of linear attention.
 #include "graph/infer.h"
 
 namespace tenon::graph::rules {
-
-void iota(Inference& op) {
-  const TensorType& count = op.operand(0);
-  const std::vector<Dim>& shape = op.attributes().dims("shape");
-  if (!is_integer(count.dtype)) throw op.fail("the count must be an integer");
-  op.same(count.shape.elements(), 1, "the number of counts and 1");
-  if (shape.size() != 1) throw op.fail("shape must have one extent");
-  op.check_extents(shape);
-  op.result(Shape(shape), DType::I64);
-}
 
 namespace {
 

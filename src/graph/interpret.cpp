@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/bind.h"
+#include "graph/evaluate.h"
 
 namespace tenon::graph {
 
@@ -66,6 +67,16 @@ void check_result(const Graph& graph, const Node& node, int result, const Tensor
   }
 }
 
+// The elements of a define's operand are its symbols' values.
+void define_symbols(const Graph& graph, const Node& node, const Tensor& values,
+                    SymbolTable& table) {
+  const std::vector<int64_t> numbers = to_integers(values);
+  const std::vector<Dim>& symbols = node.attributes().dims("symbols");
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    define_symbol(graph, *symbols[i].as_symbol(), numbers[i], table);
+  }
+}
+
 // Symbols in `table` have values already; those that steps define join them.
 std::vector<Tensor> run(const Graph& graph, Bound bound, SymbolTable table) {
   const SymbolValues values = values_of(table);
@@ -80,6 +91,7 @@ std::vector<Tensor> run(const Graph& graph, Bound bound, SymbolTable table) {
     std::vector<const Tensor*> operands;
     for (const Value& operand : node->operands()) operands.push_back(bound.at(operand).get());
     std::vector<Tensor> results = evaluate(*node, operands, values);
+    if (node->op() == Op::Define) define_symbols(graph, *node, results[0], table);
     for (int i = 0; i < node->result_count(); ++i) {
       Tensor& tensor = results[static_cast<size_t>(i)];
       check_result(graph, *node, i, tensor, table);

@@ -21,8 +21,7 @@ enum OpTraits : unsigned {
   kReduction = 1u << 5,
   kFloatOnly = 1u << 6,
   kBoolOnly = 1u << 7,
-  kNoKernel = 1u << 8,  // not compiled yet: the interpreter runs it
-  kNarrow = 1u << 9,    // takes storage-only dtypes (types/dtype.h), as every movement op does
+  kNarrow = 1u << 8,    // takes storage-only dtypes (types/dtype.h), as every movement op does
 };
 
 struct OpInfo {

@@ -154,6 +154,10 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
   for (const auto& [name, definer] : graph.definers_) {
     const auto found = replaced.find({definer, 0});
     if (found == replaced.end()) continue;  // an input, or a step that no output needs
+    const auto known = result.definers_.find(name);
+    const bool defined = known != result.definers_.end() && known->second != nullptr &&
+                         known->second->op() == Op::Define;
+    if (defined) continue;  // by what replaces the step that did
     result.nodes_.emplace_back(found->second.node);
     result.definers_.insert_or_assign(name, found->second.node);
   }

@@ -1,6 +1,7 @@
 // Claims of the CPU backend, and the error that lists everything outside them at once.
 #include "legalize/legalize.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -14,17 +15,24 @@ using graph::Op;
 
 namespace {
 
+constexpr Op kUnclaimed[] = {
+#define UNCLAIMED(Name) Op::Name,
+#include "legalize/unclaimed.def"
+#undef UNCLAIMED
+};
+
 bool has_kernels(DType dtype) {
   return dtype != DType::F16 && dtype != DType::BF16 && !is_storage_only(dtype);
 }
 
 std::string problem(const Node& node) {
-  if (graph::has(node.op(), graph::kNoKernel)) return std::string(graph::info(node.op()).text);
+  const std::string name(graph::info(node.op()).text);
+  if (std::ranges::count(kUnclaimed, node.op()) > 0) return name;
   const bool contraction =
       node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
   for (const TensorType& type : node.types()) {
     if (!has_kernels(type.dtype) || (contraction && type.dtype != DType::F32)) {
-      return fmt::format("{} of {}", graph::info(node.op()).text, to_string(type.dtype));
+      return fmt::format("{} of {}", name, to_string(type.dtype));
     }
   }
   return {};

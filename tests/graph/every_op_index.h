@@ -29,6 +29,7 @@ inline void add_index_ops(Graph& g, std::vector<Output>& outputs) {
     return g.add(value, g.dims({more.begin(), more.end()}, scalar));
   };
   add(Op::Split, {x, plus(two, {2, 3})}, {{"axis", int64_t{1}}, {"extents", fresh(2)}});
+  add(Op::Define, {two}, {{"symbols", fresh(2)}});
   add(Op::ReshapeTo, {x, plus(two, {4, 5})}, {{"mode", shape}, {"shape", fresh(2)}});
   add(Op::ExpandTo, {x, plus(four, {2, 1, 4, 5})}, {{"shape", fresh(4)}});
   add(Op::SliceTo, {x, two, plus(two, {2, 3}), two, plus(two, {1, 0})}, {{"shape", fresh(2)}});

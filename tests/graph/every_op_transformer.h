@@ -7,8 +7,6 @@ namespace tenon::graph {
 
 inline void add_transformer_ops(Graph& g, std::vector<Output>& outputs) {
   const Dim batch = sym::batch(), seq = sym::seq();
-  outputs.push_back(
-      {"positions", g.apply(Op::Iota, {g.dims({seq}, true)}, {{"shape", std::vector<Dim>{seq}}})});
   const auto input = [&](const char* name, Shape shape) {
     return g.input(name, {std::move(shape), DType::F32});
   };

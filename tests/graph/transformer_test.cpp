@@ -1,4 +1,4 @@
-// Positions and linear attention: what inference and evaluation refuse, and empty extents.
+// Linear attention: what inference and evaluation refuse, and empty extents.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -6,20 +6,6 @@
 
 namespace tenon::graph {
 namespace {
-
-TEST(Iota, CountsToWhatTheDataSay) {
-  Graph g;
-  const Value n = g.input("n", {{}, DType::I64});
-  const Dim length = g.fresh_symbol("length", {0, kDimInf});
-  g.set_outputs({{"y", g.apply(Op::Iota, {n}, {{"shape", std::vector<Dim>{length}}})}});
-  const auto count = [&](int64_t value) {
-    const auto bytes = std::as_bytes(std::span(&value, 1));
-    return interpret(g, {{"n", {DType::I64, {}, {bytes.begin(), bytes.end()}}}})[0].shape;
-  };
-  EXPECT_EQ(count(3), std::vector<int64_t>{3});
-  EXPECT_EQ(count(0), std::vector<int64_t>{0});
-  EXPECT_THROW(count(-1), Error);
-}
 
 TEST(LinearAttention, NeedsWholeGroupsOfHeads) {
   Graph g;

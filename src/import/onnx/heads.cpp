@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/run_time_shapes.h"
+
 namespace tenon::onnx {
 namespace {
 
@@ -115,8 +117,7 @@ Value to_i32(Call& call, Value x) {
 Value positions(Call& call, const Dim& count) {
   const int64_t most = count.bounds().hi;
   if (most > kMostTable) {
-    return to_i32(
-        call, call.g.apply(Op::Iota, {call.g.dims({count})}, {{"shape", std::vector<Dim>{count}}}));
+    return to_i32(call, iota(call.g, count));
   }
   auto numbers = std::make_shared<std::vector<int32_t>>(static_cast<size_t>(most));
   for (size_t i = 0; i < numbers->size(); ++i) (*numbers)[i] = static_cast<int32_t>(i);
@@ -128,8 +129,9 @@ Value positions(Call& call, const Dim& count) {
 Value positions(Call& call, Value count) {
   const auto known = shape_value(count);
   if (known && known->size() == 1) return positions(call, known->front());
-  const Symbol symbol = call.g.fresh_symbol("length", {0, kDimInf});
-  return to_i32(call, call.g.apply(Op::Iota, {count}, {{"shape", std::vector<Dim>{Dim(symbol)}}}));
+  graph::Graph& g = call.g;
+  const Value limit = g.cast(to_scalar(g, count, "the length"), DType::I32);
+  return range_to(g, g.scalar(DType::I32, 0), limit, g.scalar(DType::I32, 1));
 }
 
 Value both(Call& call, Value a, Value b) {

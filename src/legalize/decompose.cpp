@@ -1,0 +1,92 @@
+// The pass, and the short forms that decompositions share.
+#include "legalize/decompose.h"
+
+#include <algorithm>
+
+namespace tenon::legalize {
+
+using graph::Op;
+
+namespace {
+
+struct Row {
+  Op op;
+  decompositions::Decomposition* function;
+};
+// The last row is of no op: a table may be empty.
+constexpr Row kRows[] = {
+#define DECOMPOSE(Name, function) {Op::Name, decompositions::function},
+#include "legalize/decompositions.def"
+#undef DECOMPOSE
+    {Op::Input, nullptr},
+};
+
+const Row* row_of(Op op) {
+  const Row* row = std::ranges::find(kRows, op, &Row::op);
+  return row == std::end(kRows) || !row->function ? nullptr : row;
+}
+
+bool any_left(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.topological(),
+                             [](const graph::Node* node) { return row_of(node->op()) != nullptr; });
+}
+
+}  // namespace
+
+graph::Graph decompose(const graph::Graph& source) {
+  constexpr int kDepth = 4;  // of decompositions that use each other
+  graph::Graph graph = source;
+  for (int round = 0; round < kDepth && any_left(graph); ++round) {
+    graph = rebuild(graph, [](graph::Graph& g, const graph::Node& node,
+                              std::span<const graph::Value> operands) {
+      const Row* row = row_of(node.op());
+      return row ? row->function(g, node, operands) : std::vector<graph::Value>();
+    });
+  }
+  return graph;
+}
+
+namespace decompositions {
+
+Value integer(Graph& g, const Dim& value) { return g.dims({value}, true); }
+
+Value iota(Graph& g, const Dim& count) {
+  return g.apply(Op::Range, {integer(g, 0), integer(g, count), integer(g, 1)},
+                 {{"shape", std::vector<Dim>{count}}});
+}
+
+Value along(Graph& g, Value vector, int axis, int rank) {
+  std::vector<Dim> dims(static_cast<size_t>(rank), 1);
+  dims[static_cast<size_t>(axis)] = vector.shape().elements();
+  return g.reshape(vector, std::move(dims));
+}
+
+Value where(Graph& g, Value condition, Value then, Value otherwise) {
+  return g.apply(Op::Where, {condition, then, otherwise});
+}
+
+std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most) {
+  std::vector<Dim> symbols;
+  for (int64_t i = 0; i < vector.shape()[0].const_value(); ++i) {
+    symbols.emplace_back(g.fresh_symbol(stem, {0, most}));
+  }
+  g.apply(Op::Define, {vector}, {{"symbols", symbols}});
+  return symbols;
+}
+
+void define_own(Graph& g, Value vector, const std::vector<Dim>& dims) {
+  std::vector<Dim> symbols;
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool repeated = std::ranges::count(symbols, dims[i]) > 0;
+    if (!dims[i].as_symbol() || repeated) continue;
+    symbols.push_back(dims[i]);
+    places.push_back(static_cast<int64_t>(i));
+  }
+  if (symbols.empty()) return;
+  if (symbols.size() < dims.size()) vector = g.gather(vector, g.integers(std::move(places)), 0);
+  g.apply(Op::Define, {vector}, {{"symbols", std::move(symbols)}});
+}
+
+}  // namespace decompositions
+}  // namespace tenon::legalize
