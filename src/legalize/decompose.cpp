@@ -26,21 +26,20 @@ const Row* row_of(Op op) {
   return row == std::end(kRows) || !row->function ? nullptr : row;
 }
 
-bool any_left(const graph::Graph& graph) {
-  return std::ranges::any_of(graph.topological(),
-                             [](const graph::Node* node) { return row_of(node->op()) != nullptr; });
-}
-
 }  // namespace
 
 graph::Graph decompose(const graph::Graph& source) {
   constexpr int kDepth = 4;  // of decompositions that use each other
   graph::Graph graph = source;
-  for (int round = 0; round < kDepth && any_left(graph); ++round) {
-    graph = rebuild(graph, [](graph::Graph& g, const graph::Node& node,
-                              std::span<const graph::Value> operands) {
-      const Row* row = row_of(node.op());
-      return row ? row->function(g, node, operands) : std::vector<graph::Value>();
+  bool changed = true;
+  for (int round = 0; round < kDepth && changed; ++round) {
+    changed = false;
+    graph = rebuild(graph, [&](graph::Graph& g, const graph::Node& node,
+                               std::span<const graph::Value> operands) {
+      std::vector<graph::Value> results;
+      if (const Row* row = row_of(node.op())) results = row->function(g, node, operands);
+      changed = changed || !results.empty();
+      return results;
     });
   }
   return graph;
@@ -65,6 +64,17 @@ Value where(Graph& g, Value condition, Value then, Value otherwise) {
   return g.apply(Op::Where, {condition, then, otherwise});
 }
 
+namespace {
+
+// By an input's extents.
+bool is_given(const Graph& g, const Symbol& symbol) {
+  return std::ranges::any_of(g.inputs(), [&](const Value& input) {
+    return std::ranges::any_of(input.shape(), [&](const Dim& dim) { return dim.uses(symbol); });
+  });
+}
+
+}  // namespace
+
 std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most) {
   std::vector<Dim> symbols;
   for (int64_t i = 0; i < vector.shape()[0].const_value(); ++i) {
@@ -74,18 +84,19 @@ std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most) 
   return symbols;
 }
 
-void define_own(Graph& g, Value vector, const std::vector<Dim>& dims) {
+bool define_own(Graph& g, Value vector, const std::vector<Dim>& dims) {
   std::vector<Dim> symbols;
   std::vector<int64_t> places;
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool repeated = std::ranges::count(symbols, dims[i]) > 0;
-    if (!dims[i].as_symbol() || repeated) continue;
+    if (!dims[i].as_symbol() || repeated || is_given(g, *dims[i].as_symbol())) continue;
     symbols.push_back(dims[i]);
     places.push_back(static_cast<int64_t>(i));
   }
-  if (symbols.empty()) return;
+  if (symbols.empty()) return false;
   if (symbols.size() < dims.size()) vector = g.gather(vector, g.integers(std::move(places)), 0);
   g.apply(Op::Define, {vector}, {{"symbols", std::move(symbols)}});
+  return true;
 }
 
 }  // namespace decompositions

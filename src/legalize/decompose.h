@@ -34,8 +34,8 @@ Value where(Graph& g, Value condition, Value then, Value otherwise);
 // Fresh symbols whose values are the elements of an i64 vector, each at least 0 and at most `most`.
 std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most = kDimInf);
 // The symbols among `dims` (which an op's attribute names as its own) get their values from the
-// elements at their places. Before any node that names them.
-void define_own(Graph& g, Value vector, const std::vector<Dim>& dims);
+// elements at their places. Before any node that names them. False: there are none.
+bool define_own(Graph& g, Value vector, const std::vector<Dim>& dims);
 
 }  // namespace decompositions
 }  // namespace tenon::legalize

@@ -18,7 +18,7 @@ using graph::Value;
 namespace {
 
 bool foldable(const Node& node, std::span<const Value> operands) {
-  if (graph::has(node.op(), graph::kLeaf)) return false;
+  if (graph::has(node.op(), graph::kLeaf) || node.op() == Op::Define) return false;
   if (!std::ranges::all_of(operands, [](const Value& v) { return v.op() == Op::Constant; }))
     return false;
   if (node.op() == Op::Expand &&
