@@ -17,15 +17,24 @@ bool is_view(Op op) {
   return op == Op::Reshape || op == Op::Transpose || op == Op::Expand || op == Op::Slice;
 }
 
+bool is_conv(Op op) { return op == Op::Conv || op == Op::ConvTranspose; }
+bool is_pool(Op op) { return op == Op::MaxPool || op == Op::AveragePool || op == Op::LpPool; }
+
 bool is_heavy(Op op) {
   return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm ||
-         op == Op::Softmax || graph::has(op, graph::kReduction);
+         op == Op::Softmax || is_pool(op) || graph::has(op, graph::kReduction);
 }
 
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
   switch (user.op()) {
     case Op::Linear:
+      return operand < 2;
+    case Op::Conv:
+    case Op::ConvTranspose:
+    case Op::MaxPool:
+    case Op::AveragePool:
+    case Op::LpPool:
       return operand < 2;
     case Op::MatMul:
     case Op::Attention:
@@ -76,7 +85,24 @@ class Partitioner {
       constant = constant && constant_.contains(operand.node);
     constant = constant && !uses_.is_output(value);  // outputs are written by every run
     if (constant) constant_.insert(&node);
-    if (is_heavy(node.op()) || must_store(value, constant)) keep(value);
+    if (is_heavy(node.op()) || must_store(value, constant) || ends_epilogue(value)) keep(value);
+    for (int i = 1; i < node.result_count(); ++i) {
+      if (!uses_.uses({&node, i}).empty()) keep({&node, i});
+    }
+  }
+
+  // A convolution is stored after the elementwise work that follows it (bias, activation,
+  // residual), as long as that has one reader and no second convolution in it.
+  bool ends_epilogue(Value value) {
+    bool carries = is_conv(value.op());
+    for (const Value& operand : value.node->operands()) carries |= epilogue_.contains(operand.node);
+    if (!carries) return false;
+    const auto uses = uses_.uses(value);
+    const Node* user = uses.size() == 1 && !uses_.is_output(value) ? uses[0].user : nullptr;
+    const bool goes_on = user && graph::has(user->op(), graph::kElementwise) &&
+                         user->types()[0].shape == value.shape() && claimed_.insert(user).second;
+    if (goes_on) epilogue_.insert(value.node);
+    return !goes_on;
   }
 
   bool must_store(Value value, bool constant) const {
@@ -136,6 +162,8 @@ class Partitioner {
   graph::UseLists uses_;
   Regions regions_;
   std::unordered_set<const Node*> constant_;
+  std::unordered_set<const Node*> epilogue_;  // convolutions and what follows them, not stored
+  std::unordered_set<const Node*> claimed_;   // readers that compute a convolution
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ Lowered lower_elementwise(Region& region) {
 Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
               const TakenNames& taken) {
   Region region(root, regions, layout, taken);
+  if (auto conv = lower_conv(region, regions)) return std::move(*conv);
   switch (root.op()) {
     case graph::Op::Linear:
     case graph::Op::MatMul:
@@ -35,6 +36,10 @@ Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
       return lower_layer_norm(region, regions.stored.contains(root.node->operand(0)));
     case graph::Op::Softmax:
       return lower_softmax(region);
+    case graph::Op::MaxPool:
+    case graph::Op::AveragePool:
+    case graph::Op::LpPool:
+      return lower_pool(region);
     default:
       return graph::has(root.op(), graph::kReduction) ? lower_reduction(region)
                                                       : lower_elementwise(region);

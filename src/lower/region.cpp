@@ -188,6 +188,9 @@ ExprRef Region::compute(Value value, const Index& index) {
       return concat(node, index);
     case graph::Op::Gather:
       return gather(node, index);
+    case graph::Op::Conv:
+    case graph::Op::ConvTranspose:
+      return conv_element(*this, node, index);
     default:
       TENON_CHECK(graph::has(node.op(), graph::kElementwise),
                   "[{}] cannot be computed inside another kernel", graph::info(node.op()).text);

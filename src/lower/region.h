@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,12 @@ Lowered lower_attention(Region& region);
 Lowered lower_layer_norm(Region& region, bool stored);  // whether its input lies in memory
 Lowered lower_softmax(Region& region);
 Lowered lower_reduction(Region& region);
+Lowered lower_pool(Region& region);
+// Where the region computes a convolution for tiles; nullopt: none, or one written out in place.
+std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions);
+// One element of a convolution, as a reduction or written out.
+kernel::ExprRef conv_element(Region& region, const graph::Node& conv, const Index& index);
+bool is_conv(graph::Op op);
 
 // Every load happens only where the guard holds, and is 0 elsewhere.
 kernel::ExprRef guarded(const kernel::ExprRef& root, const kernel::Guard& guard);

@@ -65,12 +65,7 @@ Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
     case Op::Index: {
       const Dim index = known(expr.index);
       if (is_lane_varying(index)) {
-        const auto stride = index.coefficient(*lane_);
-        TENON_CHECK(stride, "kernel {}: index value {} is not linear in its lane", kernel_.name,
-                    index.to_string());
-        Value* lanes = builder_.CreateStepVector(vector_type(builder_.getInt64Ty()));
-        lanes = builder_.CreateMul(lanes, splat(emit_dim(*stride)));
-        result = builder_.CreateAdd(lanes, splat(emit_dim(at_lane(index, 0))));
+        result = emit_lane_dim(index);
       } else {
         result = emit_dim(index);
       }
@@ -105,7 +100,10 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   if (lane_ && is_lane_varying(offset)) {
     const auto stride = offset.uses(*lane_) ? offset.coefficient(*lane_) : std::nullopt;
     const bool contiguous = stride && stride->is_const(1) && !is_lane_varying(at_lane(offset, 0));
-    if (!contiguous) {
+    const bool steps = stride && stride->is_const() && !uses_lane_symbols(offset);
+    if (!contiguous && (guard || !steps) && info(buffer.dtype).bits >= 32) {
+      result = emit_gather(expr, guard);
+    } else if (!contiguous) {
       result = emit_load_lanes(expr);
     } else if (guard) {
       result = builder_.CreateMaskedLoad(
@@ -221,13 +219,13 @@ Emitter::Value* Emitter::emit_guards(const std::vector<kernel::Guard>& guards) {
 Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) {
   const Dim index = known(raw_index);
   const Dim bound = known(raw_bound);
-  if (!is_lane_varying(index)) {
+  if (!is_lane_varying(index) && !is_lane_varying(bound)) {
     Value* at = emit_dim(index);
     return builder_.CreateICmpULT(at, emit_dim(bound));  // a negative index is a large unsigned one
   }
   const auto stride = index.coefficient(*lane_);
-  TENON_CHECK(stride && stride->is_const(1), "kernel {}: guard {} is not contiguous in its lane",
-              kernel_.name, index.to_string());
+  if (!stride || !stride->is_const(1) || uses_lane_symbols(index) || is_lane_varying(bound))
+    return emit_lane_guard(index, bound);
   return emit_lane_mask(at_lane(index, 0), bound);
 }
 

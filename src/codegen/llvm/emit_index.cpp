@@ -28,13 +28,13 @@ Dim atom_dim(const Dim::Atom& atom) {
   return 0;
 }
 
+}  // namespace
+
 Dim term_dim(const Dim::Term& term) {
   Dim result = term.coefficient;
   for (const auto& atom : term.atoms) result = result * atom_dim(*atom);
   return result;
 }
-
-}  // namespace
 
 Dim Emitter::known(const Dim& dim) const {
   if (constants_.empty() || dim.is_const()) return dim;
@@ -128,6 +128,9 @@ Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
   Value* a = emit_dim(atom.args[0]);
   if (atom.kind == AtomKind::FloorDiv) {
     Value* b = emit_dim(atom.args[1]);
+    if (atom.args[1].bounds().lo < 1) {  // an extent of 0: what is divided by it is never used
+      b = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b, builder_.getInt64(1));
+    }
     Value* quotient = builder_.CreateSDiv(a, b);
     if (atom.args[0].bounds().lo >= 0) return quotient;
     // Rounds toward minus infinity: one less where the remainder is not zero and the signs differ.
@@ -195,7 +198,7 @@ void Emitter::push_scope() {
   llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
-  scopes_.push_back({entry, {}, {}, {}});
+  scopes_.push_back({entry, {}, {}, {}, {}});
 }
 
 }  // namespace tenon::codegen

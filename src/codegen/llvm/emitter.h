@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ class Emitter {
     std::unordered_map<Dim, Value*> dims;
     std::map<std::pair<int, Dim>, Value*> addresses;
     std::map<std::pair<Dim, Dim>, Value*> masks;  // of lanes, by first index and bound
+    std::unordered_map<Dim, Value*> lanes;        // terms that differ from lane to lane
   };
 
   // The scalar symbol with its value, and the depth of the scope that defines it.
@@ -87,6 +89,17 @@ class Emitter {
   Value* splat(Value* x);
   void unify(Value*& a, Value*& b);  // splats the scalar one if the other is a vector
 
+  // emit_lanes.cpp: index expressions as vectors of i64
+  Value* emit_lane_dim(const Dim& dim);
+  Value* emit_lane_product(const Dim::Term& term);
+  Value* at_home(const Dim& dim, const std::function<Value*()>& make);
+  Value* emit_lane_atom(const Dim::Atom& atom);
+  Value* emit_lane_quotient(const Dim& a, const Dim& b);
+  Value* emit_lane_guard(const Dim& index, const Dim& bound);
+  Value* emit_gather(const kernel::Expr& expr, Value* guard);
+  size_t lane_depth(const Dim& dim) const;
+  bool uses_lane_symbols(const Dim& dim) const;
+
   // emit_index.cpp
   Value* emit_dim(const Dim& dim);  // i64, hoisted as far out as its symbols allow
   Value* emit_hoisted(const Dim& dim, size_t depth);
@@ -123,5 +136,8 @@ class Emitter {
   std::map<std::string, Value*> lane_symbols_;  // lets inside a vector loop: an i64 per lane
   std::unordered_map<const kernel::Expr*, Value*> memo_;  // within one statement
 };
+
+// One term of a Dim as a Dim.
+Dim term_dim(const Dim::Term& term);
 
 }  // namespace tenon::codegen
