@@ -43,7 +43,8 @@ Value table_of(Graph& g, const Transform& t, DType dtype) {
   const Term row = Term(g, iota(g, t.out)).reshape({t.out, 1});
   const Term column(g, iota(g, t.in));
   const Term product = row * column, turn = product - product / t.length * t.length;
-  const Term share = turn.as(dtype) / number(g, t.length).as(dtype);
+  // In f64: half a turn must be 0 to well below what a sum of f32 can see.
+  const Term share = turn.as(DType::F64) / number(g, t.length).as(DType::F64);
   const Term angle = share * (2 * std::numbers::pi);
   Term scale(g, g.scalar(dtype, 1));
   if (t.inverse) scale = scale / number(g, t.length).as(dtype);
@@ -51,7 +52,8 @@ Value table_of(Graph& g, const Transform& t, DType dtype) {
     const Term alone = either(equal(column, 0), equal(column * 2, t.length));
     scale = scale * choose(alone, Value(g.scalar(dtype, 1)), Value(g.scalar(dtype, 2)));
   }
-  const Term cosine = angle.unary(Op::Cos) * scale, up = angle.unary(Op::Sin) * scale;
+  const Term cosine = angle.unary(Op::Cos).as(dtype) * scale,
+             up = angle.unary(Op::Sin).as(dtype) * scale;
   const Term sine = t.inverse ? up : -up;
   const auto beside = [&](const Term& a, const Term& b) {
     return t.parts == 1 ? Value(a) : g.concat({a, b}, 1);
