@@ -3,10 +3,9 @@
 // error instead of a race.
 #include <fmt/ranges.h>
 
-#include <new>
-
 #include "api/impl.h"
 #include "base/error.h"
+#include "runtime/run_owned.h"
 
 namespace tenon {
 namespace {
@@ -82,28 +81,8 @@ std::vector<TensorInfo> describe(const std::vector<program::IoSlot>& slots) {
 
 MemoryUse memory_of(const char* role, const program::IoSlot& slot,
                     std::span<const int64_t> extents) {
-  int64_t bytes = size_of(slot.type.dtype);
-  for (const int64_t extent : extents) {
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) {
-      throw user_error("{} \"{}\" {}[{}] has more bytes than 64 bits can count", role, slot.name,
-                       to_string(slot.type.dtype), fmt::join(extents, ", "));
-    }
-  }
-  return {fmt::format("{} \"{}\"", role, slot.name), bytes};
-}
-
-constexpr int64_t kMostBytes = int64_t{1} << 46;  // more than any address space has
-
-OwnedTensor allocate(const program::IoSlot& slot, std::span<const int64_t> extents) {
-  OwnedTensor tensor{slot.name, slot.type.dtype, {extents.begin(), extents.end()}, {}};
-  const MemoryUse use = memory_of("output", slot, extents);
-  try {
-    if (use.bytes > kMostBytes) throw std::bad_alloc();
-    tensor.bytes.resize(static_cast<size_t>(use.bytes));
-  } catch (const std::bad_alloc&) {
-    throw user_error("out of memory: {} bytes for {}", use.bytes, use.what);
-  }
-  return tensor;
+  return {fmt::format("{} \"{}\"", role, slot.name),
+          runtime::dense_bytes(slot.type.dtype, extents).take()};
 }
 
 }  // namespace
@@ -117,16 +96,14 @@ std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
-  impl.executor->bind(impl.inputs).throw_if_error();
+  std::vector<runtime::OwnedOutput> outputs =
+      runtime::run_owned(*impl.executor, impl.inputs).take();
   std::vector<OwnedTensor> results;
-  for (size_t i = 0; i < impl.outputs.size(); ++i) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const program::IoSlot& slot = impl.program->outputs[i];
     results.push_back(
-        allocate(impl.program->outputs[i], impl.executor->output_extents(static_cast<int>(i))));
+        {slot.name, slot.type.dtype, std::move(outputs[i].shape), std::move(outputs[i].bytes)});
   }
-  for (size_t i = 0; i < impl.outputs.size(); ++i) {
-    impl.outputs[i] = {results[i].bytes.data(), results[i].dtype, results[i].shape, {}};
-  }
-  impl.executor->execute(impl.outputs).throw_if_error();
   return results;
 }
 
@@ -150,6 +127,7 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
     uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
   }
   for (size_t i = 0; i < impl.outputs.size(); ++i) {
+    if (impl.program->outputs[i].late >= 0) continue;  // only the run knows
     uses.push_back(tenon::memory_of("output", impl.program->outputs[i],
                                     impl.executor->output_extents(static_cast<int>(i))));
   }

@@ -44,11 +44,19 @@ Compiled compile(const graph::Graph& source, const Options& given) {
   result.fusion = fuse::fusion_report(source, g);
 
   const fuse::Regions regions = run.timed("partition", [&] { return fuse::partition(g); });
-  ProgramBuilder builder(g, regions, options.cpu);
+  Options of_body = options;
+  of_body.dump = nullptr;
+  const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
+    of_body.outer_symbols = around;
+    Compiled compiled = compile(body, of_body);
+    result.kernels += compiled.kernels;
+    return std::make_shared<const program::Program>(std::move(compiled.program));
+  };
+  ProgramBuilder builder(g, regions, options.cpu, options.outer_symbols, compile_body);
   run.timed("lower",
             [&] { return builder.lower(); });  // regions -> scheduled kernels, equal ones once
   run.timed("codegen", [&] { return builder.generate(); });  // kernels -> machine code
-  result.kernels = builder.kernel_count();
+  result.kernels += builder.kernel_count();
   builder.for_each_kernel([&](const kernel::Kernel& kernel) {
     run.dump("kernel:" + kernel.name, [&] { return kernel::print(kernel); });
     run.dump("source:" + kernel.name, [&] { return builder.source(kernel); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,9 @@
 namespace tenon::driver {
 
 struct Options {
-  CpuInfo cpu;                    // what to generate code for
-  std::vector<std::string> skip;  // passes not to run, by name
+  CpuInfo cpu;                          // what to generate code for
+  std::vector<std::string> skip;        // passes not to run, by name
+  std::set<std::string> outer_symbols;  // of a body: those that have values around it
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).
   std::function<void(std::string_view pass, const std::string& text)> dump;

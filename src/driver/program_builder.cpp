@@ -25,10 +25,26 @@ Symbol capacity_symbol(const std::string& name, int axis, const Dim& extent) {
   return Symbol(plain.name(), {extent.bounds().lo, plain.bounds().hi});
 }
 
+struct HostRow {
+  graph::Op op;
+  program::HostKind kind;
+  std::vector<const char*> bodies;
+};
+const HostRow kHostRows[] = {{graph::Op::Define, program::HostKind::Define, {}},
+                             {graph::Op::If, program::HostKind::If, {"then", "else"}},
+                             {graph::Op::Loop, program::HostKind::Loop, {"body"}}};
+
+const HostRow* host_row(graph::Op op) {
+  for (const HostRow& row : kHostRows) {
+    if (row.op == op) return &row;
+  }
+  return nullptr;
+}
+
 // Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger
 // than what is in it.
 program::IoSlot io_slot(const std::string& name, const TensorType& type) {
-  program::IoSlot slot{name, type, {}, {}};
+  program::IoSlot slot{name, type, {}, {}, -1};
   const int rank = type.shape.rank();
   slot.strides.resize(static_cast<size_t>(rank));
   for (int axis = 0; axis < rank; ++axis) {
@@ -47,16 +63,33 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
-                               const CpuInfo& cpu)
+                               const CpuInfo& cpu, std::set<std::string> outer,
+                               CompileBody compile_body)
     : graph_(graph),
       regions_(regions),
       cpu_(cpu),
+      outer_(std::move(outer)),
+      compile_body_(std::move(compile_body)),
       target_(cpu.isa == CpuIsa::Avx512 ? schedule::avx512_target(cpu.l1d, cpu.l2)
                                         : schedule::avx2_target(cpu.l1d, cpu.l2)) {
   if (cpu.isa == CpuIsa::Generic)
     throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
   declare_leaves();
+  for (const Value& root : regions_.roots) {
+    if (!host_row(root.op())) continue;
+    host_values_.insert(root);
+    for (const Value& operand : root.node->operands()) host_values_.insert(operand);
+  }
   declare_outputs();
+  for (const auto* slots : {&program_.inputs, &program_.outputs}) {
+    for (const program::IoSlot& slot : *slots) {
+      for (size_t axis = 0; axis < slot.capacity.size(); ++axis) {
+        const auto symbol = slot.capacity[axis].as_symbol();
+        const bool own = symbol && slot.capacity[axis] != slot.type.shape[static_cast<int>(axis)];
+        if (own) capacities_.insert(symbol->name());
+      }
+    }
+  }
 }
 
 void ProgramBuilder::declare_leaves() {
@@ -78,12 +111,33 @@ void ProgramBuilder::declare_leaves() {
       slot.initial = data->bytes, slot.owner = data->owner;
     program_.params.push_back(std::move(slot));
   }
-  program_.constraints = graph_.constraints();
-  for (const Symbol& symbol : program_.symbols) symbol_names_.insert(symbol.name());
+  for (const auto& [name, symbol] : graph_.symbols()) symbol_names_.insert(name);
+  known_ = outer_;
+  for (const Symbol& symbol : program_.symbols) {
+    known_.insert(symbol.name());
+    outer_.erase(symbol.name());
+  }
+}
+
+// Extents that a step defines are known at the end only; what a host step reads or gives is dense.
+bool ProgramBuilder::is_late(const graph::Output& output) const {
+  if (host_values_.contains(output.value)) return true;
+  for (const Dim& extent : output.value.shape()) {
+    for (const Symbol& symbol : extent.symbols()) {
+      if (!known_.contains(symbol.name())) return true;
+    }
+  }
+  return false;
 }
 
 void ProgramBuilder::declare_outputs() {
   for (const graph::Output& output : graph_.outputs()) {
+    if (is_late(output)) {
+      const TensorType& type = output.value.type();
+      program_.outputs.push_back({output.name, type, type.shape.strides(), type.shape.dims(),
+                                  buffer_of(output.value).index});
+      continue;
+    }
     buffers_[output.value] = {BufferKind::Output, static_cast<int>(program_.outputs.size())};
     program_.outputs.push_back(io_slot(output.name, output.value.type()));
     strides_[output.value] = program_.outputs.back().strides;
@@ -113,8 +167,91 @@ BufferRef ProgramBuilder::buffer_of(Value value) {
 }
 
 int ProgramBuilder::lower() {
-  for (const Value& root : regions_.roots) lower_root(root);
+  for (const Value& root : regions_.roots) {
+    if (!host_row(root.op())) {
+      lower_root(root);
+    } else if (host_done_.insert(root.node).second) {
+      host_step(*root.node);
+    }
+  }
+  note_given();
   return static_cast<int>(program_.steps.size());
+}
+
+void ProgramBuilder::host_step(const graph::Node& node) {
+  const HostRow& row = *host_row(node.op());
+  program::HostStep step;
+  step.kind = row.kind;
+  step.before = static_cast<int>(program_.steps.size());
+  step.origin = graph_.origin(&node);
+  if (step.origin.empty()) step.origin = fmt::format("[{}]", graph::info(node.op()).text);
+  for (const Value& operand : node.operands()) {
+    step.operands.push_back({buffer_of(operand), operand.type()});
+  }
+  const std::set<std::string> before = known_;
+  std::vector<Dim> extents;
+  if (row.kind == program::HostKind::Define) {
+    buffers_[{&node, 0}] = buffer_of(node.operand(0));
+    extents = node.attributes().dims("symbols");
+  } else {
+    extents = node.attributes().dims("extents");
+    for (int i = 0; i < node.result_count(); ++i) {
+      const Value result{&node, i};
+      step.results.push_back({buffer_of(result), result.type()});
+    }
+  }
+  for (const Dim& extent : extents) {
+    const auto symbol = extent.as_symbol();
+    if (symbol && known_.insert(symbol->name()).second) step.symbols.push_back(*symbol);
+  }
+  for (const char* body : row.bodies) {
+    step.bodies.push_back(compile_body_(node.attributes().graph(body), before));
+  }
+  if (row.kind == program::HostKind::Loop)
+    step.carried = static_cast<int>(node.attributes().integer("carried"));
+  program_.host_steps.push_back(std::move(step));
+}
+
+// Symbols that are neither of the inputs nor defined here come from around a body.
+void ProgramBuilder::note_given() {
+  std::map<std::string, Symbol> given;
+  auto note = [&](const Dim& dim) {
+    for (const Symbol& symbol : dim.symbols()) {
+      const bool here = known_.contains(symbol.name()) && !outer_.contains(symbol.name());
+      if (!here && !capacities_.contains(symbol.name())) given.emplace(symbol.name(), symbol);
+    }
+  };
+  for (const program::Step& step : program_.steps) {
+    for (const Dim& dim : step.dims) note(dim);
+    note(step.grid);
+    note(step.bytes);
+  }
+  for (const program::ArenaBuffer& buffer : program_.arena) note(buffer.bytes);
+  for (const program::HostStep& step : program_.host_steps) {
+    for (const auto* tensors : {&step.operands, &step.results}) {
+      for (const auto& tensor : *tensors) {
+        for (const Dim& extent : tensor.type.shape) note(extent);
+      }
+    }
+    for (const auto& body : step.bodies) {
+      for (const Symbol& symbol : body->given) note(symbol);
+    }
+  }
+  for (const program::IoSlot& output : program_.outputs) {
+    for (const Dim& extent : output.type.shape) note(extent);
+  }
+  for (const auto& [name, symbol] : given) program_.given.push_back(symbol);
+  // A constraint on what no step names any more decides nothing.
+  for (const Constraint& constraint : graph_.constraints()) {
+    auto known = [&](const Dim& dim) {
+      return std::ranges::all_of(dim.symbols(), [&](const Symbol& symbol) {
+        return given.contains(symbol.name()) ||
+               (known_.contains(symbol.name()) && !outer_.contains(symbol.name()));
+      });
+    };
+    if (known(constraint.left) && known(constraint.right))
+      program_.constraints.push_back(constraint);
+  }
 }
 
 void ProgramBuilder::lower_root(Value root) {

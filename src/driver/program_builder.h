@@ -2,11 +2,13 @@
 // equal but for names are compiled once; weights are packed by prologue steps, each weight once.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/cpu_info.h"
@@ -18,9 +20,15 @@
 
 namespace tenon::driver {
 
+// Compiles the body of an If or a Loop, where the symbols `around` it have values.
+using CompileBody = std::function<std::shared_ptr<const program::Program>(
+    const graph::Graph& body, const std::set<std::string>& around)>;
+
 class ProgramBuilder {
  public:
-  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu);
+  // `outer`: symbols that have values around the graph, where it is a body.
+  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu,
+                 std::set<std::string> outer, CompileBody compile_body);
 
   int lower();     // the number of steps
   int generate();  // the number of kernels compiled
@@ -32,7 +40,10 @@ class ProgramBuilder {
  private:
   void declare_leaves();
   void declare_outputs();
+  bool is_late(const graph::Output& output) const;
   void lower_root(graph::Value root);
+  void host_step(const graph::Node& node);
+  void note_given();
   program::BufferRef buffer_of(graph::Value value);
   program::BufferRef pack(const kernel::Kernel& pack, const std::vector<graph::Value>& arguments,
                           const std::string& origin);
@@ -44,9 +55,15 @@ class ProgramBuilder {
   const graph::Graph& graph_;
   const fuse::Regions& regions_;
   CpuInfo cpu_;
+  std::set<std::string> outer_;
+  CompileBody compile_body_;
   schedule::Target target_;
   program::Program program_;
   std::set<std::string> symbol_names_;  // of the model
+  std::set<std::string> known_;         // have values by now: of inputs, of host steps, from around
+  std::set<std::string> capacities_;
+  std::unordered_set<graph::Value> host_values_;  // operands and results of host steps
+  std::unordered_set<const graph::Node*> host_done_;
   std::unordered_map<graph::Value, program::BufferRef> buffers_;
   std::unordered_map<graph::Value, std::vector<Dim>> strides_;  // of inputs and outputs
   std::unordered_map<std::string, int> kernel_numbers_;         // by canonical text

@@ -25,6 +25,9 @@ bool is_heavy(Op op) {
          op == Op::Softmax || is_pool(op) || graph::has(op, graph::kReduction);
 }
 
+// What the executor does itself: operands and results lie in memory, whatever they are.
+bool is_host(Op op) { return op == Op::Define || op == Op::If || op == Op::Loop; }
+
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
   switch (user.op()) {
@@ -78,6 +81,11 @@ class Partitioner {
     if (graph::has(node.op(), graph::kLeaf)) {
       keep(value);
       if (node.op() == Op::Param || node.op() == Op::Constant) constant_.insert(&node);
+      return;
+    }
+    if (is_host(node.op())) {
+      for (const Value& operand : node.operands()) keep(operand);
+      for (int i = 0; i < node.result_count(); ++i) keep({&node, i});
       return;
     }
     bool constant = value.shape().is_static();

@@ -71,4 +71,26 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
   return result;
 }
 
+graph::Graph separate_host_operands(const graph::Graph& source) {
+  const auto needs_copy = [](const graph::Value& operand) {
+    if (operand.op() == Op::Dims) return true;
+    if (operand.op() != Op::Input) return false;
+    const auto& dims = operand.shape().dims();
+    return std::any_of(dims.begin() + (dims.empty() ? 0 : 1), dims.end(),
+                       [](const Dim& extent) { return !extent.is_const(); });
+  };
+  return rebuild(source,
+                 [&](graph::Graph& g, const Node& node,
+                     std::span<const graph::Value> given) -> std::vector<graph::Value> {
+                   const bool host =
+                       node.op() == Op::Define || node.op() == Op::If || node.op() == Op::Loop;
+                   if (!host || std::ranges::none_of(given, needs_copy)) return {};
+                   std::vector<graph::Value> operands(given.begin(), given.end());
+                   for (graph::Value& operand : operands) {
+                     if (needs_copy(operand)) operand = g.reshape(operand, operand.shape().dims());
+                   }
+                   return g.apply_all(node.op(), std::move(operands), node.attributes());
+                 });
+}
+
 }  // namespace tenon::legalize

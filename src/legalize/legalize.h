@@ -1,5 +1,5 @@
-// What must hold before lowering: every op and dtype is one that the backend has, and every output
-// is a value of its own.
+// What must hold before lowering: every op and dtype is one that the backend has, every output is a
+// value of its own, and what the executor reads itself is dense.
 #pragma once
 
 #include "graph/graph.h"
@@ -12,5 +12,9 @@ void check_supported(const graph::Graph& graph);
 
 // An output that is an input, a parameter, a constant or an earlier output becomes a copy.
 graph::Graph separate_outputs(const graph::Graph& graph);
+
+// Operands of host steps (define, if, loop) that have no dense memory of their own become copies:
+// known Dims, and inputs whose capacity may exceed their extents.
+graph::Graph separate_host_operands(const graph::Graph& graph);
 
 }  // namespace tenon::legalize

@@ -164,6 +164,8 @@ ExprRef Region::compute(Value value, const Index& index) {
       return load_stored(value, index);
     case graph::Op::Dims:
       return dims_leaf(node, index);
+    case graph::Op::Define:
+      return at(node.operand(0), index);
     case graph::Op::Reshape: {
       const Dim linear = dot(index, value.shape().strides());
       return at(node.operand(0), delinearize(linear, node.operand(0).shape()));

@@ -29,6 +29,19 @@ void extend_lives(const Step& step, int position, int first_allowed, std::vector
   }
 }
 
+// A host step as far as memory goes.
+Step accesses_of(const program::HostStep& host) {
+  Step step;
+  step.origin = host.origin;
+  for (const auto* tensors : {&host.operands, &host.results}) {
+    for (const auto& tensor : *tensors) {
+      step.buffers.push_back(tensor.buffer);
+      step.writes.push_back(tensors == &host.results);
+    }
+  }
+  return step;
+}
+
 }  // namespace
 
 std::vector<Life> arena_lives(const Program& program) {
@@ -36,7 +49,18 @@ std::vector<Life> arena_lives(const Program& program) {
   int position = 0;
   for (const Step& step : program.prologue) extend_lives(step, position++, 0, lives);
   const int first_of_run = position;
-  for (const Step& step : program.steps) extend_lives(step, position++, first_of_run, lives);
+  size_t host = 0;
+  for (size_t i = 0; i <= program.steps.size(); ++i) {
+    for (;
+         host < program.host_steps.size() && program.host_steps[host].before == static_cast<int>(i);
+         ++host) {
+      extend_lives(accesses_of(program.host_steps[host]), position++, first_of_run, lives);
+    }
+    if (i < program.steps.size()) extend_lives(program.steps[i], position++, first_of_run, lives);
+  }
+  for (const program::IoSlot& output : program.outputs) {
+    if (output.late >= 0) lives.at(static_cast<size_t>(output.late)).end = position;
+  }
   return lives;
 }
 

@@ -22,6 +22,7 @@ constexpr int kSlotsTried = 256;
 
 struct Slot {
   Dim bytes;
+  int stage;
   std::vector<Symbol> symbols;
   std::map<int, int> lives;  // begin -> end, disjoint
 
@@ -61,28 +62,33 @@ std::optional<Dim> shared_size(const Slot& slot, const Dim& bytes,
   return std::nullopt;
 }
 
-int choose_slot(std::vector<Slot>& slots, const Dim& bytes, const Life& life) {
+int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life) {
   const std::vector<Symbol> symbols = bytes.symbols();
   const size_t tried = std::min<size_t>(slots.size(), kSlotsTried);
   for (size_t i = 0; i < tried; ++i) {
-    if (!slots[i].is_free(life)) continue;
+    if (slots[i].stage != stage || !slots[i].is_free(life)) continue;
     std::optional<Dim> shared = shared_size(slots[i], bytes, symbols);
     if (!shared) continue;
     slots[i].bytes = *shared;
     slots[i].symbols = shared->symbols();
     return static_cast<int>(i);
   }
-  slots.push_back({bytes, symbols, {}});
+  slots.push_back({bytes, stage, symbols, {}});
   return static_cast<int>(slots.size()) - 1;
 }
 
-void lay_out(const std::vector<Slot>& slots, ArenaPlan& plan) {
+void lay_out(const std::vector<Slot>& slots, int stages, ArenaPlan& plan) {
   plan.slot_bytes.clear();
   plan.slot_offsets.clear();
+  plan.slot_stages.clear();
+  plan.stage_bytes.assign(static_cast<size_t>(stages), 0);
   plan.bytes = 0;
   for (const Slot& slot : slots) {
+    Dim& used = plan.stage_bytes[static_cast<size_t>(slot.stage)];
     plan.slot_bytes.push_back(slot.bytes);
-    plan.slot_offsets.push_back(plan.bytes);
+    plan.slot_offsets.push_back(used);
+    plan.slot_stages.push_back(slot.stage);
+    used = used + slot.bytes;
     plan.bytes = plan.bytes + slot.bytes;
   }
 }
@@ -97,15 +103,16 @@ void plan_arena(Program& program) {
     buffer.slot = -1;
   }
 
+  const program::Stages stages(program);
   std::vector<Slot> slots;
   program.plan.unshared_bytes = 0;
   for (const size_t i : largest_first(sizes, lives)) {
-    const int slot = choose_slot(slots, sizes[i], lives[i]);
+    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i]);
     slots[static_cast<size_t>(slot)].lives.emplace(lives[i].begin, lives[i].end);
     program.arena[i].slot = slot;
     program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
   }
-  lay_out(slots, program.plan);
+  lay_out(slots, stages.count(), program.plan);
 }
 
 }  // namespace tenon::plan

@@ -22,6 +22,18 @@ void print_step(const Program& program, const Step& step, Text out) {
   fmt::format_to(out, " flops {}  # {} {}\n", step.flops.to_string(), step.kind, step.origin);
 }
 
+constexpr const char* kHostNames[] = {"define", "if", "loop"};
+
+void print_host_step(const Program& program, const HostStep& step, Text out) {
+  fmt::format_to(out, "  {}", kHostNames[static_cast<int>(step.kind)]);
+  for (const auto& operand : step.operands)
+    fmt::format_to(out, ", {}", describe(program, operand.buffer));
+  for (const auto& result : step.results)
+    fmt::format_to(out, " -> {}", describe(program, result.buffer));
+  for (const Symbol& symbol : step.symbols) fmt::format_to(out, " {}", symbol.name());
+  fmt::format_to(out, "  # {}\n", step.origin);
+}
+
 void print_memory(const Program& program, Text out) {
   fmt::format_to(out, "arena {} bytes, without sharing {}\n", program.plan.bytes.to_string(),
                  program.plan.unshared_bytes.to_string());
@@ -68,7 +80,17 @@ std::string print(const Program& program) {
   fmt::format_to(out, "prologue\n");
   for (const Step& step : program.prologue) print_step(program, step, out);
   fmt::format_to(out, "steps\n");
-  for (const Step& step : program.steps) print_step(program, step, out);
+  size_t host = 0;
+  for (size_t i = 0; i <= program.steps.size(); ++i) {
+    while (host < program.host_steps.size() &&
+           program.host_steps[host].before == static_cast<int>(i)) {
+      print_host_step(program, program.host_steps[host++], out);
+    }
+    if (i < program.steps.size()) print_step(program, program.steps[i], out);
+  }
+  for (const HostStep& step : program.host_steps) {
+    for (const auto& body : step.bodies) fmt::format_to(out, "body\n{}", print(*body));
+  }
   return text;
 }
 

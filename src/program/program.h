@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,6 +60,31 @@ struct Step {
   std::string origin;  // the ops and layers it came from
 };
 
+// What the executor does itself, between kernels.
+enum class HostKind : uint8_t {
+  Define,  // the elements of its operand are the values of its symbols
+  If,      // condition, inputs of the first body, inputs of the second; one of them runs
+  Loop,    // trips, condition, carried values, what else the body reads: as graph/ops/control.def
+           // says
+};
+
+struct Program;
+
+struct HostStep {
+  struct Tensor {  // dense
+    BufferRef buffer;
+    TensorType type;
+  };
+  HostKind kind = HostKind::Define;
+  int before = 0;  // it comes before steps[before]; several at one place keep their order
+  std::vector<Tensor> operands;
+  std::vector<Tensor> results;  // of If and Loop
+  std::vector<Symbol> symbols;  // that have values from here on: elements, or extents of results
+  std::vector<std::shared_ptr<const Program>> bodies;
+  int carried = 0;  // Loop: how many values go from one iteration to the next
+  std::string origin;
+};
+
 // An input or output. Its memory has `type.shape` elements that count, laid out with `strides` (in
 // elements): each symbolic axis but the outermost has a capacity of its own, the symbol
 // `<name>.cap<axis>`, at least the extent.
@@ -67,6 +93,9 @@ struct IoSlot {
   TensorType type;
   std::vector<Dim> strides;
   std::vector<Dim> capacity;  // per axis: the extent itself or its capacity symbol
+  // An output whose extents only the run knows: the arena buffer that holds it, dense, when the run
+  // ends. -1: it is written where the caller wants it.
+  int late = -1;
 };
 
 struct ParamSlot {
@@ -91,11 +120,14 @@ struct ArenaBuffer {
   int slot = -1;  // set by the plan
 };
 
-// Slots of the arena; buffers whose lives do not overlap share one. Offsets are prefix sums of slot
-// sizes.
+// Slots of the arena; buffers whose lives do not overlap share one. A stage begins with each host
+// step: a slot belongs to the first one that knows its size, and each stage has a block of memory
+// of its own. Offsets are prefix sums of slot sizes inside a stage.
 struct ArenaPlan {
   std::vector<Dim> slot_bytes;  // aligned
   std::vector<Dim> slot_offsets;
+  std::vector<int> slot_stages;
+  std::vector<Dim> stage_bytes;
   Dim bytes = 0;           // the whole arena
   Dim unshared_bytes = 0;  // what it would be without sharing
   int64_t alignment = 64;
@@ -103,6 +135,7 @@ struct ArenaPlan {
 
 struct Program {
   std::vector<Symbol> symbols;  // the free symbols of input shapes
+  std::vector<Symbol> given;    // a body's: symbols of the program around it
   std::vector<Constraint> constraints;
   std::vector<IoSlot> inputs, outputs;
   std::vector<ParamSlot> params;
@@ -113,6 +146,19 @@ struct Program {
   std::vector<std::shared_ptr<const Code>> code;  // each kernel once, however many steps use it
   std::vector<Step> prologue;                     // run once per set of parameters
   std::vector<Step> steps;                        // run every time, in order
+  std::vector<HostStep> host_steps;               // between them, by place
+};
+
+// Which stage knows a Dim: 0 before the first host step, i + 1 after host step i.
+class Stages {
+ public:
+  explicit Stages(const Program& program);
+  int of(const Dim& dim) const;  // symbols that no host step defines are known from the start
+  int count() const { return count_; }
+
+ private:
+  std::map<std::string, int> of_symbol_;
+  int count_;
 };
 
 }  // namespace tenon::program

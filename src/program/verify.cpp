@@ -32,6 +32,19 @@ bool readable(BufferKind kind, bool in_prologue) {
   return !in_prologue || (kind != BufferKind::Input && kind != BufferKind::Output);
 }
 
+Status verify_buffer(const Program& program, const std::string& origin, const BufferRef& ref) {
+  if (ref.index < 0 || ref.index >= count(program, ref.kind)) {
+    return internal_error("[program] step '{}': there is no buffer {} of its kind", origin,
+                          ref.index);
+  }
+  if (ref.kind == BufferKind::Arena && program.arena[ref.index].slot < 0) {
+    return internal_error(
+        "[program] step '{}': arena buffer {} has no slot; plan_arena comes first", origin,
+        ref.index);
+  }
+  return {};
+}
+
 Status verify_step(const Program& program, const Step& step, bool in_prologue) {
   if (step.code < 0 || step.code >= static_cast<int>(program.code.size()) ||
       !program.code[step.code]) {
@@ -43,19 +56,41 @@ Status verify_step(const Program& program, const Step& step, bool in_prologue) {
   }
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     const BufferRef& ref = step.buffers[i];
-    if (ref.index < 0 || ref.index >= count(program, ref.kind)) {
-      return internal_error("[program] step '{}', buffer {}: there is no buffer {} of its kind",
-                            step.origin, i, ref.index);
-    }
-    if (ref.kind == BufferKind::Arena && program.arena[ref.index].slot < 0) {
-      return internal_error(
-          "[program] step '{}', buffer {}: arena buffer {} has no slot; plan_arena comes first",
-          step.origin, i, ref.index);
-    }
+    if (Status status = verify_buffer(program, step.origin, ref); !status.ok()) return status;
     if (step.writes[i] ? !writable(ref.kind, in_prologue) : !readable(ref.kind, in_prologue)) {
       return internal_error("[program] step '{}', buffer {}: this kind may not be {} here",
                             step.origin, i, step.writes[i] ? "written" : "read");
     }
+  }
+  return {};
+}
+
+struct HostRule {
+  HostKind kind;
+  size_t bodies;
+};
+constexpr HostRule kHostRules[] = {{HostKind::Define, 0}, {HostKind::If, 2}, {HostKind::Loop, 1}};
+
+Status verify_host_step(const Program& program, const HostStep& step, int earliest) {
+  const HostRule& rule = kHostRules[static_cast<int>(step.kind)];
+  const auto last = static_cast<int>(program.steps.size());
+  if (step.before < earliest || step.before > last || step.bodies.size() != rule.bodies) {
+    return internal_error("[program] host step '{}' is out of place", step.origin);
+  }
+  for (const auto* tensors : {&step.operands, &step.results}) {
+    for (const HostStep::Tensor& tensor : *tensors) {
+      if (Status status = verify_buffer(program, step.origin, tensor.buffer); !status.ok())
+        return status;
+      const bool written = tensors == &step.results;
+      if (tensor.buffer.kind == BufferKind::Output ||
+          (written && tensor.buffer.kind != BufferKind::Arena)) {
+        return internal_error("[program] host step '{}' cannot use this kind of buffer",
+                              step.origin);
+      }
+    }
+  }
+  for (const auto& body : step.bodies) {
+    if (!body) return internal_error("[program] host step '{}' lacks a body", step.origin);
   }
   return {};
 }
@@ -71,9 +106,12 @@ Status verify_io(const IoSlot& slot) {
 
 Status verify_plan(const Program& program) {
   const ArenaPlan& plan = program.plan;
-  if (plan.slot_offsets.size() != plan.slot_bytes.size()) {
-    return internal_error("[program] the arena plan has {} slots but {} offsets",
-                          plan.slot_bytes.size(), plan.slot_offsets.size());
+  if (plan.slot_offsets.size() != plan.slot_bytes.size() ||
+      plan.slot_stages.size() != plan.slot_bytes.size() ||
+      plan.stage_bytes.size() != program.host_steps.size() + 1) {
+    return internal_error("[program] the arena plan has {} slots, {} offsets and {} stages",
+                          plan.slot_bytes.size(), plan.slot_offsets.size(),
+                          plan.stage_bytes.size());
   }
   for (const ArenaBuffer& buffer : program.arena) {
     if (buffer.slot >= static_cast<int>(plan.slot_bytes.size())) {
@@ -109,6 +147,11 @@ Status verify(const Program& program) {
   }
   for (const Step& step : program.steps) {
     if (Status status = verify_step(program, step, false); !status.ok()) return status;
+  }
+  int earliest = 0;
+  for (const HostStep& step : program.host_steps) {
+    if (Status status = verify_host_step(program, step, earliest); !status.ok()) return status;
+    earliest = step.before;
   }
   return {};
 }

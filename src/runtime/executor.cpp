@@ -1,8 +1,9 @@
-// See executor.h. New extents cost one linear pass over the program's expressions; known ones cost
-// a comparison.
+// See executor.h. New extents cost one linear pass over a stage's expressions; known ones cost a
+// comparison.
 #include "runtime/executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "program/verify.h"
@@ -12,14 +13,14 @@ namespace tenon::runtime {
 using program::BufferKind;
 
 Executor::Executor(std::shared_ptr<const program::Program> program, ThreadPool& pool,
-                   ShapeBinder binder, ParamStore params, StepList prologue, StepList steps)
+                   ShapeBinder binder, ParamStore params, Arena arena)
     : program_(std::move(program)),
       pool_(&pool),
       binder_(std::move(binder)),
       params_(std::move(params)),
-      prologue_(std::move(prologue)),
-      steps_(std::move(steps)),
+      arena_(std::move(arena)),
       inputs_(program_->inputs.size()),
+      outputs_(program_->outputs.size()),
       threads_(pool.max_threads()) {}
 
 Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::Program> program,
@@ -46,20 +47,62 @@ Result<std::unique_ptr<Executor>> Executor::with_functions(
   if (!binder) return binder.error();
   Result<ParamStore> params = ParamStore::make(*program);
   if (!params) return params.error();
-  const Variables& variables = binder.value().variables();
-  Result<StepList> prologue = StepList::make(*program, program->prologue, functions, variables);
-  if (!prologue) return prologue.error();
-  Result<StepList> steps = StepList::make(*program, program->steps, functions, variables);
-  if (!steps) return steps.error();
-  return std::unique_ptr<Executor>(
+  Result<Arena> arena = Arena::make(*program, binder.value().variables());
+  if (!arena) return arena.error();
+  std::unique_ptr<Executor> executor(
       new Executor(std::move(program), pool, std::move(binder.value()), std::move(params.value()),
-                   std::move(prologue.value()), std::move(steps.value())));
+                   std::move(arena.value())));
+  if (Status status = executor->make_steps(functions); !status.ok()) return status.error();
+  return executor;
+}
+
+Status Executor::make_steps(std::span<const program::KernelFunction> functions) {
+  const Variables& variables = binder_.variables();
+  Result<StepList> prologue = StepList::make(*program_, program_->prologue, functions, variables);
+  if (!prologue) return prologue.error();
+  prologue_ = std::move(prologue.value());
+  const std::span<const program::Step> all(program_->steps);
+  size_t begin = 0;
+  for (size_t stage = 0; stage <= program_->host_steps.size(); ++stage) {
+    const bool last = stage == program_->host_steps.size();
+    const size_t end = last ? all.size() : static_cast<size_t>(program_->host_steps[stage].before);
+    Result<StepList> list =
+        StepList::make(*program_, all.subspan(begin, end - begin), functions, variables);
+    if (!list) return list.error();
+    stages_.push_back(std::move(list.value()));
+    begin = end;
+  }
+  for (size_t i = 0; i < program_->host_steps.size(); ++i) {
+    const program::HostStep& step = program_->host_steps[i];
+    operands_.emplace_back(step.operands.size());
+    results_.emplace_back(step.results.size());
+    controls_.emplace_back();
+    if (step.kind == program::HostKind::Define) continue;
+    auto control = ControlStep::make(*program_, static_cast<int>(i), *pool_, variables);
+    if (!control) return control.error();
+    controls_.back() = std::move(control.value());
+  }
+  resolved_versions_.assign(stages_.size(), 0);
+  return {};
+}
+
+void Executor::forget_resolved() {
+  std::fill(resolved_versions_.begin(), resolved_versions_.end(), 0);
 }
 
 void Executor::set_threads(int threads) {
   const int wanted = std::clamp(threads, 1, pool_->max_threads());
-  if (wanted != threads_) resolved_version_ = 0;
+  if (wanted != threads_) forget_resolved();
   threads_ = wanted;
+  for (const auto& control : controls_) {
+    if (control) control->set_threads(wanted);
+  }
+}
+
+int64_t Executor::flops() const {
+  int64_t flops = 0;
+  for (const StepList& stage : stages_) flops += stage.flops();
+  return flops;
 }
 
 Status Executor::bind(std::span<const IoView> inputs) {
@@ -68,17 +111,31 @@ Status Executor::bind(std::span<const IoView> inputs) {
   return {};
 }
 
-Status Executor::reserve(const StepList& list) {
-  if (Status status = arena_.reserve(list.arena_bytes(), "the arena"); !status.ok()) return status;
-  return scratch_.reserve(list.scratch_bytes() * list.workers(), "scratch");
+void* Executor::address(const program::BufferRef& ref) const {
+  const auto index = static_cast<size_t>(ref.index);
+  switch (ref.kind) {
+    case BufferKind::Input:
+      return inputs_[index];
+    case BufferKind::Output:
+      return outputs_[index];
+    case BufferKind::Param:
+      return const_cast<void*>(params_.param(ref.index));
+    case BufferKind::Constant:
+      return const_cast<std::byte*>(program_->constants[index].bytes.data());
+    case BufferKind::Packed:
+      return params_.packed(ref.index);
+    case BufferKind::Arena:
+      return arena_.at(ref.index);
+  }
+  return nullptr;
 }
 
-void Executor::point_weights(StepList& list) {
-  list.point(BufferKind::Param, [&](int index) { return const_cast<void*>(params_.param(index)); });
-  list.point(BufferKind::Packed, [&](int index) { return params_.packed(index); });
-  list.point(BufferKind::Constant, [&](int index) -> void* {
-    return const_cast<std::byte*>(program_->constants[static_cast<size_t>(index)].bytes.data());
-  });
+// All but inputs and outputs, which change from run to run.
+void Executor::point(StepList& list) {
+  for (const BufferKind kind :
+       {BufferKind::Param, BufferKind::Packed, BufferKind::Constant, BufferKind::Arena}) {
+    list.point(kind, [&](int index) { return address({kind, index}); });
+  }
 }
 
 // Parameters were set or this is the first run: the prologue makes the packed buffers anew.
@@ -87,42 +144,94 @@ Status Executor::prepare_params() {
   weights_version_ = 0;
   if (Status status = params_.check_all_set(); !status.ok()) return status;
   if (Status status = prologue_.resolve(binder_.values(), threads_); !status.ok()) return status;
-  resolved_version_ = 0;  // the arena may move
-  if (Status status = reserve(prologue_); !status.ok()) return status;
-  point_weights(prologue_);
-  prologue_.point_arena(arena_.data());
+  forget_resolved();  // the arena may move
+  if (Status status = arena_.place(0, binder_.values()); !status.ok()) return status;
+  if (Status status = scratch_.reserve(prologue_.scratch_bytes() * prologue_.workers(), "scratch");
+      !status.ok())
+    return status;
+  point(prologue_);
   if (Status status = prologue_.run(*pool_, scratch_.data()); !status.ok()) return status;
   params_.release_sources();
-  point_weights(steps_);
   weights_version_ = params_.version();
   return {};
 }
 
 Result<int64_t> Executor::measure_arena() {
-  resolved_version_ = 0;  // the arena may be too small for these extents
-  if (Status status = steps_.resolve(binder_.values(), threads_); !status.ok())
+  forget_resolved();  // the arena may be too small for these extents
+  if (Status status = stages_[0].resolve(binder_.values(), threads_); !status.ok())
     return status.error();
-  return steps_.arena_bytes();
+  return arena_.measure(0, binder_.values());
 }
 
-Status Executor::resolve() {
-  if (resolved_version_ == binder_.version()) return {};
-  resolved_version_ = 0;
-  if (Status status = steps_.resolve(binder_.values(), threads_); !status.ok()) return status;
-  if (Status status = reserve(steps_); !status.ok()) return status;
-  steps_.point_arena(arena_.data());
-  resolved_version_ = binder_.version();
+Status Executor::resolve(int stage) {
+  uint64_t& resolved = resolved_versions_[static_cast<size_t>(stage)];
+  if (resolved == binder_.version(stage)) return {};
+  resolved = 0;
+  StepList& list = stages_[static_cast<size_t>(stage)];
+  if (Status status = list.resolve(binder_.values(), threads_); !status.ok()) return status;
+  if (Status status = arena_.place(stage, binder_.values()); !status.ok()) return status;
+  if (Status status = scratch_.reserve(list.scratch_bytes() * list.workers(), "scratch");
+      !status.ok())
+    return status;
+  point(list);
+  resolved = binder_.version(stage);
+  return {};
+}
+
+Status Executor::run_host_step(int index) {
+  const program::HostStep& step = program_->host_steps[static_cast<size_t>(index)];
+  if (step.kind != program::HostKind::Define) return run_control(index);
+  const auto* values = static_cast<const int64_t*>(address(step.operands[0].buffer));
+  return binder_.define(index, {values, step.symbols.size()});
+}
+
+Status Executor::run_control(int index) {
+  const auto at = static_cast<size_t>(index);
+  const program::HostStep& step = program_->host_steps[at];
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    operands_[at][i] = address(step.operands[i].buffer);
+  }
+  ControlStep& control = *controls_[at];
+  if (Status status = control.run(operands_[at], binder_.values()); !status.ok()) return status;
+  if (Status status = binder_.define(index, control.symbol_values()); !status.ok()) return status;
+  if (Status status = resolve(index + 1); !status.ok()) return status;
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    results_[at][i] = address(step.results[i].buffer);
+  }
+  return control.deliver(results_[at], binder_.values());
+}
+
+const void* Executor::late_output(int output) const {
+  return arena_.at(program_->outputs[static_cast<size_t>(output)].late);
+}
+
+Status Executor::copy_late(std::span<const IoView> outputs) {
+  if (Status status = binder_.finish(); !status.ok()) return status;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto index = static_cast<int>(i);
+    if (program_->outputs[i].late < 0 || !outputs[i].data) continue;
+    if (Status status = binder_.check_late(index, outputs[i]); !status.ok()) return status;
+    copy_dense(late_output(index), outputs[i]);
+  }
   return {};
 }
 
 Status Executor::execute(std::span<const IoView> outputs) {
   if (Status status = binder_.bind_outputs(outputs); !status.ok()) return status;
   if (Status status = prepare_params(); !status.ok()) return status;
-  if (Status status = resolve(); !status.ok()) return status;
-  steps_.point(BufferKind::Input, [&](int index) { return inputs_[static_cast<size_t>(index)]; });
-  steps_.point(BufferKind::Output,
-               [&](int index) { return outputs[static_cast<size_t>(index)].data; });
-  return steps_.run(*pool_, scratch_.data());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
+  for (size_t stage = 0; stage < stages_.size(); ++stage) {
+    const auto index = static_cast<int>(stage);
+    if (stage > 0) {
+      if (Status status = run_host_step(index - 1); !status.ok()) return status;
+    }
+    if (Status status = resolve(index); !status.ok()) return status;
+    for (const BufferKind kind : {BufferKind::Input, BufferKind::Output}) {
+      stages_[stage].point(kind, [&](int at) { return address({kind, at}); });
+    }
+    if (Status status = stages_[stage].run(*pool_, scratch_.data()); !status.ok()) return status;
+  }
+  return copy_late(outputs);
 }
 
 }  // namespace tenon::runtime

@@ -3,6 +3,9 @@
 //
 //   bind(inputs)              symbols get values; outputs' extents are known from here on
 //   execute(outputs)          the prologue if parameters changed, then every step
+//
+// Host steps cut the steps into stages. Each gives values to more symbols; extents and memory of
+// what follows are resolved then.
 #pragma once
 
 #include <memory>
@@ -13,6 +16,8 @@
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "program/program.h"
+#include "runtime/arena.h"
+#include "runtime/control_step.h"
 #include "runtime/cpu/executable_code.h"
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
@@ -38,39 +43,53 @@ class Executor {
   }
   void set_threads(int threads);  // at least 1; more than the pool has count as all of it
 
+  // The value of a symbol of the program around a body, before bind.
+  void give(int index, int64_t value) { binder_.give(index, value); }
   Status bind(std::span<const IoView> inputs);
+  // Of late outputs (IoSlot::late) known when execute has ended.
   std::span<const int64_t> output_extents(int output) const {
     return binder_.output_extents(output);
   }
   // Bytes of the arena that execute would need for what is bound. Reserves nothing.
   Result<int64_t> measure_arena();
-  // Allocates nothing after the first run of a shape.
+  // Allocates nothing after the first run of a shape. A late output is copied to its view where
+  // that has data, and is readable until the next run.
   Status execute(std::span<const IoView> outputs);
+  const void* late_output(int output) const;
 
   const program::Program& program() const { return *program_; }
   const ParamStore& params() const { return params_; }
   int threads() const { return threads_; }
-  int64_t flops() const { return steps_.flops(); }              // of the last run
-  int64_t arena_bytes() const { return steps_.arena_bytes(); }  // of the last run
+  int64_t flops() const;                                  // of the last run
+  int64_t arena_bytes() const { return arena_.bytes(); }  // of the last run
 
  private:
   Executor(std::shared_ptr<const program::Program> program, ThreadPool& pool, ShapeBinder binder,
-           ParamStore params, StepList prologue, StepList steps);
+           ParamStore params, Arena arena);
+  Status make_steps(std::span<const program::KernelFunction> functions);
   Status prepare_params();
-  Status resolve();
-  Status reserve(const StepList& list);
-  void point_weights(StepList& list);
+  Status resolve(int stage);
+  void point(StepList& list);
+  void* address(const program::BufferRef& ref) const;
+  Status run_host_step(int index);
+  Status run_control(int index);
+  Status copy_late(std::span<const IoView> outputs);
+  void forget_resolved();
 
   std::shared_ptr<const program::Program> program_;
   ThreadPool* pool_;
   std::vector<cpu::ExecutableCode> code_;
   ShapeBinder binder_;
   ParamStore params_;
-  StepList prologue_, steps_;
-  MemoryBlock arena_, scratch_;
-  std::vector<void*> inputs_;
+  StepList prologue_;
+  std::vector<StepList> stages_;
+  std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: a define
+  Arena arena_;
+  MemoryBlock scratch_;
+  std::vector<void*> inputs_, outputs_;
+  std::vector<std::vector<void*>> operands_, results_;  // of control steps
   int threads_ = 1;
-  uint64_t resolved_version_ = 0;  // of the binder's values; 0: none
+  std::vector<uint64_t> resolved_versions_;  // per stage, of the binder's values; 0: none
   uint64_t weights_version_ = 0;  // of the parameters that the packed buffers were made of; 0: none
 };
 

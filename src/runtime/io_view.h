@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/result.h"
 #include "types/dtype.h"
 
 namespace tenon::runtime {
@@ -15,5 +16,12 @@ struct IoView {
   std::span<const int64_t> shape;
   std::span<const int64_t> capacity;  // empty: dense
 };
+
+// Of a dense tensor; a User error where 64 bits do not hold it.
+Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> shape);
+
+// Copies a dense tensor of the view's shape into the view's memory, row by row where capacity is
+// larger than the extent.
+void copy_dense(const void* from, const IoView& to);
 
 }  // namespace tenon::runtime

@@ -36,6 +36,12 @@ Result<ParamStore> ParamStore::make(const program::Program& program) {
       if (ref.kind == program::BufferKind::Param) store.params_[ref.index].prologue_only = false;
     }
   }
+  for (const program::HostStep& step : program.host_steps) {
+    for (const auto& operand : step.operands) {
+      if (operand.buffer.kind == program::BufferKind::Param)
+        store.params_[operand.buffer.index].prologue_only = false;
+    }
+  }
   int64_t packed = 0;
   for (const program::PackedSlot& slot : program.packed) {
     store.packed_offsets_.push_back(packed);

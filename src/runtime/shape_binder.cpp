@@ -21,14 +21,14 @@ int ShapeBinder::number(const Symbol& symbol) {
   return found->second;
 }
 
-ShapeBinder::Slot ShapeBinder::make_slot(const program::IoSlot& io) {
+ShapeBinder::Slot ShapeBinder::make_slot(const program::IoSlot& io, DimTable& dims) {
   Slot slot{&io, {}};
   for (int axis = 0; axis < io.type.shape.rank(); ++axis) {
     const Dim& extent = io.type.shape[axis];
     const Dim& capacity = io.capacity[static_cast<size_t>(axis)];
     const auto extent_symbol = extent.as_symbol(), capacity_symbol = capacity.as_symbol();
     const bool own_capacity = capacity_symbol && !(capacity == extent);
-    slot.axes.push_back({.extent = shapes_.add(extent),
+    slot.axes.push_back({.extent = dims.add(extent),
                          .variable = extent_symbol ? number(*extent_symbol) : -1,
                          .capacity = own_capacity ? number(*capacity_symbol) : -1,
                          .outermost = axis == 0});
@@ -36,9 +36,18 @@ ShapeBinder::Slot ShapeBinder::make_slot(const program::IoSlot& io) {
   return slot;
 }
 
+void ShapeBinder::add_constraint(const Constraint& constraint, Decided& to) {
+  to.constraints.push_back(&constraint);
+  to.sides.emplace_back(to.dims.add(constraint.left), to.dims.add(constraint.right));
+}
+
 Result<ShapeBinder> ShapeBinder::make(const program::Program& program) {
   ShapeBinder binder(program);
   for (const Symbol& symbol : program.symbols) binder.number(symbol);
+  for (const Symbol& symbol : program.given) binder.number(symbol);
+  for (const program::HostStep& step : program.host_steps) {
+    for (const Symbol& symbol : step.symbols) binder.number(symbol);
+  }
   for (const auto* slots : {&program.inputs, &program.outputs}) {
     for (const program::IoSlot& io : *slots) {
       for (const auto* dims : {&io.type.shape.dims(), &io.capacity}) {
@@ -48,15 +57,24 @@ Result<ShapeBinder> ShapeBinder::make(const program::Program& program) {
       }
     }
   }
-  binder.shapes_ = DimTable(*binder.variables_);
-  for (const auto& io : program.inputs) binder.inputs_.push_back(binder.make_slot(io));
+  const program::Stages stages(program);
+  for (const Symbol& symbol : binder.symbols_) binder.stages_.push_back(stages.of(symbol));
+  binder.changed_.assign(static_cast<size_t>(stages.count()), 1);
+  binder.early_.dims = binder.late_outputs_ = DimTable(*binder.variables_);
+  binder.late_.resize(program.host_steps.size());
+  for (Decided& decided : binder.late_) decided.dims = DimTable(*binder.variables_);
+  for (const auto& io : program.inputs) {
+    binder.inputs_.push_back(binder.make_slot(io, binder.early_.dims));
+  }
   for (const auto& io : program.outputs) {
-    binder.outputs_.push_back(binder.make_slot(io));
+    DimTable& dims = io.late < 0 ? binder.early_.dims : binder.late_outputs_;
+    binder.outputs_.push_back(binder.make_slot(io, dims));
     binder.output_extents_.emplace_back(io.type.shape.dims().size());
   }
   for (const Constraint& constraint : program.constraints) {
-    binder.sides_.emplace_back(binder.shapes_.add(constraint.left),
-                               binder.shapes_.add(constraint.right));
+    const int stage = std::max(stages.of(constraint.left), stages.of(constraint.right));
+    binder.add_constraint(
+        constraint, stage == 0 ? binder.early_ : binder.late_[static_cast<size_t>(stage) - 1]);
   }
   binder.values_.assign(binder.symbols_.size(), 0);
   binder.set_by_.assign(binder.symbols_.size(), nullptr);
@@ -64,8 +82,8 @@ Result<ShapeBinder> ShapeBinder::make(const program::Program& program) {
   return binder;
 }
 
-// Every symbol must be the whole extent of some input axis, or a capacity: else no run could give
-// it a value.
+// Every symbol must be the whole extent of some input axis, a capacity, given from outside or
+// defined by a host step: else no run could give it a value.
 Status ShapeBinder::check_symbols() const {
   std::vector<bool> bound(symbols_.size(), false);
   for (const auto* slots : {&inputs_, &outputs_}) {
@@ -76,13 +94,17 @@ Status ShapeBinder::check_symbols() const {
       }
     }
   }
+  for (const Symbol& symbol : program_->given) bound[variables_->at(symbol.name())] = true;
   for (size_t i = 0; i < bound.size(); ++i) {
-    if (!bound[i])
+    if (!bound[i] && stages_[i] == 0)
       return unsupported_error("extent {} is not an axis of any input", symbols_[i].name());
   }
-  if (!shapes_.unknown_symbol().empty()) {
+  std::vector<const DimTable*> tables = {&early_.dims, &late_outputs_};
+  for (const Decided& decided : late_) tables.push_back(&decided.dims);
+  for (const DimTable* table : tables) {
+    if (table->unknown_symbol().empty()) continue;
     return internal_error("[program] symbol {} of a constraint is not a symbol of the program",
-                          shapes_.unknown_symbol());
+                          table->unknown_symbol());
   }
   return {};
 }
@@ -90,7 +112,51 @@ Status ShapeBinder::check_symbols() const {
 void ShapeBinder::set(int variable, int64_t value) {
   if (values_[variable] == value) return;
   values_[variable] = value;
-  ++version_;
+  changed_[static_cast<size_t>(stages_[variable])] = ++version_;
+}
+
+void ShapeBinder::give(int index, int64_t value) {
+  set(variables_->at(program_->given[static_cast<size_t>(index)].name()), value);
+}
+
+uint64_t ShapeBinder::version(int stage) const {
+  return *std::max_element(changed_.begin(), changed_.begin() + stage + 1);
+}
+
+Status ShapeBinder::define(int host_step, std::span<const int64_t> values) {
+  const program::HostStep& step = program_->host_steps[static_cast<size_t>(host_step)];
+  for (size_t i = 0; i < step.symbols.size(); ++i) {
+    const Symbol& symbol = step.symbols[i];
+    if (const Bounds bounds = symbol.bounds(); !bounds.contains(values[i])) {
+      return user_error("{}: {} = {} is outside its bounds {}..{}", step.origin, symbol.name(),
+                        values[i], bounds.lo, bounds.hi);
+    }
+    set(variables_->at(symbol.name()), values[i]);
+  }
+  Decided& decided = late_[static_cast<size_t>(host_step)];
+  if (!decided.dims.evaluate(values_))
+    return user_error("{}: extents are too large to compute with", step.origin);
+  return check_constraints(decided);
+}
+
+Status ShapeBinder::finish() {
+  if (!late_outputs_.evaluate(values_))
+    return user_error("the outputs' extents are too large to compute with");
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].io->late < 0) continue;
+    for (size_t axis = 0; axis < outputs_[i].axes.size(); ++axis) {
+      output_extents_[i][axis] = late_outputs_[outputs_[i].axes[axis].extent];
+    }
+  }
+  return {};
+}
+
+Status ShapeBinder::check_late(int output, const IoView& view) const {
+  const auto i = static_cast<size_t>(output);
+  if (Status status = check_view("output", outputs_[i], view); !status.ok()) return status;
+  if (std::equal(view.shape.begin(), view.shape.end(), output_extents_[i].begin())) return {};
+  return user_error("output \"{}\" has shape {}, expected {}", outputs_[i].io->name,
+                    text(view.shape), text(output_extents_[i]));
 }
 
 Status ShapeBinder::check_view(const char* role, const Slot& slot, const IoView& view) const {
@@ -135,10 +201,10 @@ Status ShapeBinder::bind_extents(const Slot& slot, const IoView& view) {
 
 Status ShapeBinder::check_extents(const Slot& slot, const IoView& view) const {
   for (size_t axis = 0; axis < slot.axes.size(); ++axis) {
-    if (shapes_[slot.axes[axis].extent] == view.shape[axis]) continue;
+    if (early_.dims[slot.axes[axis].extent] == view.shape[axis]) continue;
     return user_error("input \"{}\" has shape {}, expected {}: axis {} is {}, not {}",
                       slot.io->name, text(view.shape), slot.io->type.to_string(), axis,
-                      view.shape[axis], shapes_[slot.axes[axis].extent]);
+                      view.shape[axis], early_.dims[slot.axes[axis].extent]);
   }
   return {};
 }
@@ -163,10 +229,11 @@ Status ShapeBinder::bind_capacities(const char* role, const Slot& slot, const Io
   return {};
 }
 
-Status ShapeBinder::check_constraints() const {
-  for (size_t i = 0; i < sides_.size(); ++i) {
-    const Constraint& constraint = program_->constraints[i];
-    const int64_t left = shapes_[sides_[i].first], right = shapes_[sides_[i].second];
+Status ShapeBinder::check_constraints(const Decided& decided) const {
+  for (size_t i = 0; i < decided.sides.size(); ++i) {
+    const Constraint& constraint = *decided.constraints[i];
+    const int64_t left = decided.dims[decided.sides[i].first];
+    const int64_t right = decided.dims[decided.sides[i].second];
     bool holds = left == right;
     if (constraint.kind == Constraint::Kind::AtMost) holds = left <= right;
     if (constraint.kind == Constraint::Kind::Broadcastable)
@@ -190,8 +257,8 @@ Status ShapeBinder::bind_inputs(std::span<const IoView> inputs) {
     if (Status status = check_view("input", inputs_[i], inputs[i]); !status.ok()) return status;
     if (Status status = bind_extents(inputs_[i], inputs[i]); !status.ok()) return status;
   }
-  const bool known = checked_version_ == version_;
-  if (!known && !shapes_.evaluate(values_))
+  const bool known = checked_version_ == version();
+  if (!known && !early_.dims.evaluate(values_))
     return user_error("the inputs' extents are too large to compute with");
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (Status status = check_extents(inputs_[i], inputs[i]); !status.ok()) return status;
@@ -199,14 +266,15 @@ Status ShapeBinder::bind_inputs(std::span<const IoView> inputs) {
       return status;
   }
   if (!known) {
-    if (Status status = check_constraints(); !status.ok()) return status;
+    if (Status status = check_constraints(early_); !status.ok()) return status;
     for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].io->late >= 0) continue;
       for (size_t axis = 0; axis < outputs_[i].axes.size(); ++axis) {
-        output_extents_[i][axis] = shapes_[outputs_[i].axes[axis].extent];
+        output_extents_[i][axis] = early_.dims[outputs_[i].axes[axis].extent];
       }
     }
   }
-  checked_version_ = version_;
+  checked_version_ = version();
   return {};
 }
 
@@ -218,8 +286,9 @@ Status ShapeBinder::bind_outputs(std::span<const IoView> outputs) {
   if (outputs.size() != outputs_.size()) {
     return user_error("{} outputs given, the model has {}", outputs.size(), outputs_.size());
   }
-  const bool known = checked_version_ == version_;
+  const bool known = checked_version_ == version();
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs_[i].io->late >= 0) continue;
     if (Status status = check_view("output", outputs_[i], outputs[i]); !status.ok()) return status;
     if (!std::equal(outputs[i].shape.begin(), outputs[i].shape.end(), output_extents_[i].begin())) {
       return user_error("output \"{}\" has shape {}, expected {}", outputs_[i].io->name,
@@ -228,7 +297,7 @@ Status ShapeBinder::bind_outputs(std::span<const IoView> outputs) {
     if (Status status = bind_capacities("output", outputs_[i], outputs[i]); !status.ok())
       return status;
   }
-  if (known) checked_version_ = version_;  // capacities of outputs bear on no extent
+  if (known) checked_version_ = version();  // capacities of outputs bear on no extent
   return {};
 }
 

@@ -9,16 +9,13 @@
 
 namespace tenon::runtime {
 Result<StepList> StepList::make(const program::Program& program,
-                                const std::vector<program::Step>& steps,
+                                std::span<const program::Step> steps,
                                 std::span<const program::KernelFunction> functions,
                                 const Variables& variables) {
   StepList list;
   list.program_ = &program;
-  list.steps_ = &steps;
+  list.steps_ = steps;
   list.dims_ = DimTable(variables);
-  for (const Dim& offset : program.plan.slot_offsets)
-    list.slot_offsets_.push_back(list.dims_.add(offset));
-  list.arena_bytes_ = list.dims_.add(program.plan.bytes);
   for (const program::Step& step : steps) {
     list.bind(step, functions[static_cast<size_t>(step.code)]);
     if (!list.dims_.unknown_symbol().empty()) {
@@ -67,13 +64,6 @@ Status StepList::resolve(std::span<const int64_t> variables, int threads) {
   return {};
 }
 
-void StepList::point_arena(std::byte* base) {
-  point(program::BufferKind::Arena, [&](int index) -> void* {
-    const int slot = program_->arena[static_cast<size_t>(index)].slot;
-    return base + dims_[slot_offsets_[static_cast<size_t>(slot)]];
-  });
-}
-
 void StepList::run_step(const Bound& step, ThreadPool& pool, std::byte* scratch) {
   void* const* pointers = pointers_.data() + step.pointers;
   const int64_t* dims = dim_values_.data() + step.dims;
@@ -101,7 +91,7 @@ Status StepList::check_fault(size_t step) {
     if (words[0] == 0) continue;
     const auto [position, index, extent] = std::tuple(words[0] - 1, words[1], words[2]);
     for (Fault& fault : faults_) fault.words.fill(0);
-    const program::Step& source = (*steps_)[step];
+    const program::Step& source = steps_[step];
     const bool known = position >= 0 && position < static_cast<int64_t>(source.buffers.size());
     return user_error("[{}] {}: index {} lies outside 0..{}{}", source.kind, source.origin, index,
                       extent - 1,

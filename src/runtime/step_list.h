@@ -20,14 +20,12 @@ class StepList {
  public:
   // `functions` has one per Program::code; `program` and `steps` must outlive the list.
   static Result<StepList> make(const program::Program& program,
-                               const std::vector<program::Step>& steps,
+                               std::span<const program::Step> steps,
                                std::span<const program::KernelFunction> functions,
                                const Variables& variables);
 
-  // New values of the variables: computes dims, grids, sizes and offsets, with at most `threads`
-  // threads per step.
+  // New values of the variables: computes dims and grids, with at most `threads` threads per step.
   Status resolve(std::span<const int64_t> variables, int threads);
-  int64_t arena_bytes() const { return dims_[arena_bytes_]; }
   int64_t flops() const { return flops_; }  // of all steps, at the extents resolved last
 
   // Points every reference to a buffer of this kind at where(index).
@@ -37,7 +35,6 @@ class StepList {
       pointers_[reference.at] = where(reference.index);
     }
   }
-  void point_arena(std::byte* base);
 
   // The most scratch that a worker needs, and the most workers of a step.
   int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -72,7 +69,7 @@ class StepList {
   Status check_fault(size_t step);
 
   const program::Program* program_ = nullptr;
-  const std::vector<program::Step>* steps_ = nullptr;
+  std::span<const program::Step> steps_;
   std::vector<Bound> bound_;
   std::vector<Positions> positions_;
   std::vector<int> dim_positions_;
@@ -80,8 +77,6 @@ class StepList {
   std::vector<void*> pointers_;
   std::array<std::vector<Reference>, 6> references_;  // by BufferKind
   DimTable dims_;
-  std::vector<int> slot_offsets_;  // positions in dims_
-  int arena_bytes_ = 0;
   int64_t flops_ = 0;
   int64_t scratch_bytes_ = 0;
   std::vector<Fault> faults_;

@@ -7,7 +7,7 @@
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "driver/pipeline.h"
-#include "runtime/executor.h"
+#include "runtime/run_owned.h"
 #include "tests/lower/random_tensors.h"
 
 namespace tenon::graph_test {
@@ -49,6 +49,9 @@ class RunGraph {
     }
     for (Padded& padded : in) in_views.push_back(padded.view());
     executor_->bind(in_views).throw_if_error();
+    const bool any_late = std::ranges::any_of(
+        program_->outputs, [](const program::IoSlot& slot) { return slot.late >= 0; });
+    if (any_late) return run_owned(in_views);
     for (size_t i = 0; i < program_->outputs.size(); ++i) {
       const auto extents = executor_->output_extents(static_cast<int>(i));
       out.emplace_back(program_->outputs[i], std::vector<int64_t>(extents.begin(), extents.end()),
@@ -68,6 +71,15 @@ class RunGraph {
   }
 
  private:
+  std::vector<graph::Tensor> run_owned(std::span<const runtime::IoView> inputs) {
+    std::vector<graph::Tensor> results;
+    for (runtime::OwnedOutput& output : runtime::run_owned(*executor_, inputs).take()) {
+      const DType dtype = program_->outputs[results.size()].type.dtype;
+      results.push_back({dtype, std::move(output.shape), std::move(output.bytes)});
+    }
+    return results;
+  }
+
   struct Padded {
     Padded(const program::IoSlot& slot, std::vector<int64_t> extents, int64_t spare)
         : dtype(slot.type.dtype), shape(std::move(extents)), capacity(shape) {

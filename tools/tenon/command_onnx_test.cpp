@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "driver/pipeline.h"
-#include "runtime/executor.h"
+#include "runtime/run_owned.h"
 #include "tools/onnx_test/suite.h"
 #include "tools/tenon/commands.h"
 
@@ -30,19 +30,12 @@ std::vector<Tensor> run_compiled(Executor& executor, const Inputs& inputs) {
     const Tensor& tensor = given->second;
     views.push_back({const_cast<std::byte*>(tensor.bytes.data()), tensor.dtype, tensor.shape, {}});
   }
-  executor.bind(views).throw_if_error();
+  std::vector<runtime::OwnedOutput> owned = runtime::run_owned(executor, views).take();
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < executor.program().outputs.size(); ++i) {
-    const auto extents = executor.output_extents(static_cast<int>(i));
-    Tensor& tensor = outputs.emplace_back(
-        Tensor{executor.program().outputs[i].type.dtype, {extents.begin(), extents.end()}, {}});
-    tensor.bytes.resize(static_cast<size_t>(tensor.elements() * size_of(tensor.dtype)));
+  for (size_t i = 0; i < owned.size(); ++i) {
+    outputs.push_back({executor.program().outputs[i].type.dtype, std::move(owned[i].shape),
+                       std::move(owned[i].bytes)});
   }
-  std::vector<IoView> targets;
-  for (Tensor& tensor : outputs) {
-    targets.push_back({tensor.bytes.data(), tensor.dtype, tensor.shape, {}});
-  }
-  executor.execute(targets).throw_if_error();
   return outputs;
 }
 

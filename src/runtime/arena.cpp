@@ -1,0 +1,48 @@
+#include "runtime/arena.h"
+
+namespace tenon::runtime {
+
+Result<Arena> Arena::make(const program::Program& program, const Variables& variables) {
+  Arena arena;
+  arena.program_ = &program;
+  const program::ArenaPlan& plan = program.plan;
+  for (const Dim& bytes : plan.stage_bytes) {
+    Stage& stage = arena.stages_.emplace_back();
+    stage.dims = DimTable(variables);
+    stage.bytes = stage.dims.add(bytes);
+  }
+  for (size_t slot = 0; slot < plan.slot_offsets.size(); ++slot) {
+    Stage& stage = arena.stages_[static_cast<size_t>(plan.slot_stages[slot])];
+    arena.offsets_.push_back(stage.dims.add(plan.slot_offsets[slot]));
+  }
+  for (const Stage& stage : arena.stages_) {
+    if (stage.dims.unknown_symbol().empty()) continue;
+    return internal_error("[program] the arena depends on {}, which is not a symbol of any input",
+                          stage.dims.unknown_symbol());
+  }
+  return arena;
+}
+
+Result<int64_t> Arena::measure(int index, std::span<const int64_t> variables) {
+  Stage& stage = stages_[static_cast<size_t>(index)];
+  if (!stage.dims.evaluate(variables)) {
+    return user_error("the inputs' extents are too large to compute with");
+  }
+  bytes_ += stage.dims[stage.bytes] - stage.measured;
+  stage.measured = stage.dims[stage.bytes];
+  return stage.measured;
+}
+
+Status Arena::place(int index, std::span<const int64_t> variables) {
+  const Result<int64_t> bytes = measure(index, variables);
+  if (!bytes) return bytes.error();
+  return stages_[static_cast<size_t>(index)].block.reserve(bytes.value(), "the arena");
+}
+
+void* Arena::at(int buffer) const {
+  const auto slot = static_cast<size_t>(program_->arena[static_cast<size_t>(buffer)].slot);
+  const Stage& stage = stages_[static_cast<size_t>(program_->plan.slot_stages[slot])];
+  return stage.block.data() + stage.dims[offsets_[slot]];
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,41 @@
+// The memory between steps: one block per stage of a run, laid out by the plan. A stage's block is
+// placed when its symbols have values; blocks of earlier stages stay where they are.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "program/program.h"
+#include "runtime/dim_table.h"
+#include "runtime/memory_block.h"
+
+namespace tenon::runtime {
+
+class Arena {
+ public:
+  // `program` and `variables` must outlive the arena.
+  static Result<Arena> make(const program::Program& program, const Variables& variables);
+
+  // Computes the stage's offsets; gives its bytes. Reserves nothing.
+  Result<int64_t> measure(int stage, std::span<const int64_t> variables);
+  Status place(int stage, std::span<const int64_t> variables);
+  // Where a buffer of a placed stage lies.
+  void* at(int buffer) const;
+  int64_t bytes() const { return bytes_; }  // of all stages, measured last
+
+ private:
+  struct Stage {
+    DimTable dims;
+    int bytes = 0;  // position in dims
+    int64_t measured = 0;
+    MemoryBlock block;
+  };
+
+  const program::Program* program_ = nullptr;
+  std::vector<Stage> stages_;
+  std::vector<int> offsets_;  // per slot: position in its stage's dims
+  int64_t bytes_ = 0;
+};
+
+}  // namespace tenon::runtime

@@ -1,0 +1,50 @@
+#include "runtime/run_owned.h"
+
+#include <cstring>
+#include <new>
+
+namespace tenon::runtime {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 46;  // more than any address space has
+
+Status allocate(const Executor& executor, int index, OwnedOutput& output) {
+  const program::IoSlot& slot = executor.program().outputs[static_cast<size_t>(index)];
+  const auto extents = executor.output_extents(index);
+  const Result<int64_t> bytes = dense_bytes(slot.type.dtype, extents);
+  if (!bytes) return bytes.error();
+  try {
+    if (bytes.value() > kMostBytes) throw std::bad_alloc();
+    output.shape.assign(extents.begin(), extents.end());
+    output.bytes.resize(static_cast<size_t>(bytes.value()));
+  } catch (const std::bad_alloc&) {
+    return user_error("out of memory: {} bytes for output \"{}\"", bytes.value(), slot.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs) {
+  if (Status status = executor.bind(inputs); !status.ok()) return status.error();
+  const auto& slots = executor.program().outputs;
+  std::vector<OwnedOutput> outputs(slots.size());
+  std::vector<IoView> views(slots.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].late >= 0) continue;
+    if (Status status = allocate(executor, static_cast<int>(i), outputs[i]); !status.ok())
+      return status.error();
+    views[i] = {outputs[i].bytes.data(), slots[i].type.dtype, outputs[i].shape, {}};
+  }
+  if (Status status = executor.execute(views); !status.ok()) return status.error();
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].late < 0) continue;
+    const auto index = static_cast<int>(i);
+    if (Status status = allocate(executor, index, outputs[i]); !status.ok()) return status.error();
+    if (outputs[i].bytes.empty()) continue;
+    std::memcpy(outputs[i].bytes.data(), executor.late_output(index), outputs[i].bytes.size());
+  }
+  return outputs;
+}
+
+}  // namespace tenon::runtime
