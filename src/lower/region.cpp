@@ -30,7 +30,7 @@ Index delinearize(const Dim& linear, const Shape& shape) {
     const auto i = static_cast<size_t>(axis);
     if (axis == 0) {
       index[i] = rest;
-    } else if (!shape[axis].is_const(1)) {
+    } else if (!shape[axis].is_const(1) && !shape[axis].is_const(0)) {  // 0: nothing is there
       index[i] = mod(rest, shape[axis]);
       rest = floordiv(rest, shape[axis]);
     }

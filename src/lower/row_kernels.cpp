@@ -117,6 +117,7 @@ Lowered lower_reduction(Region& region) {
     const auto& axes = node.attributes().integers("axes");
     for (size_t i = axes.size(); i-- > 0;) {
       const Dim& extent = x.shape()[static_cast<int>(axes[i])];
+      if (extent.is_const(0)) continue;  // nothing is summed
       index[static_cast<size_t>(axes[i])] = i == 0 ? rest : mod(rest, extent);
       rest = floordiv(rest, extent);
     }
