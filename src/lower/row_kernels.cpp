@@ -91,9 +91,16 @@ Lowered lower_softmax(Region& region) {
   return region.finish("softmax", std::move(body));
 }
 
+// The same elements in reverse order: of integers ~x, which is right at both ends.
+static ExprRef reversed(const ExprRef& x) {
+  if (x->dtype == DType::Bool) return pointwise(Op::Not, {x});
+  if (is_float(x->dtype)) return pointwise(Op::Neg, {x});
+  return constant(x->dtype, 0) - x - constant(x->dtype, 1);
+}
+
 // The largest or smallest element; NaN if one is NaN, as NumPy has it.
 static ExprRef extreme(const ExprRef& x, const Symbol& range, const Dim& extent, bool smallest) {
-  auto flip = [&](const ExprRef& e) { return smallest ? pointwise(Op::Neg, {e}) : e; };
+  auto flip = [&](const ExprRef& e) { return smallest ? reversed(e) : e; };
   ExprRef result = flip(reduce(Op::ReduceMax, range, extent, {flip(x)}));
   if (!is_float(x->dtype)) return result;
   const ExprRef zero = constant(x->dtype, 0), one = constant(x->dtype, 1);
