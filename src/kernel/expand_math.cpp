@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "kernel/expr.h"
+#include "kernel/expand.h"
 
 namespace tenon::kernel {
 
@@ -14,17 +14,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// c[0] + x*(c[1] + x*(...)) by fma.
-ExprRef polynomial(const ExprRef& x, std::span<const double> c) {
-  ExprRef result = f32(c.back());
-  for (size_t i = c.size() - 1; i-- > 0;) result = fma(result, x, f32(c[i]));
-  return result;
-}
-
-ExprRef less(ExprRef a, ExprRef b) { return pointwise(Op::Less, {std::move(a), std::move(b)}); }
 // NaN in x comes through: Min and Max give their second operand then.
-ExprRef at_most(double bound, ExprRef x) { return pointwise(Op::Min, {f32(bound), std::move(x)}); }
-ExprRef at_least(double bound, ExprRef x) { return pointwise(Op::Max, {f32(bound), std::move(x)}); }
+ExprRef below(double bound, ExprRef x) { return pointwise(Op::Min, {f32(bound), std::move(x)}); }
+ExprRef above(double bound, ExprRef x) { return pointwise(Op::Max, {f32(bound), std::move(x)}); }
 
 // e^x = 2^n * e^r, |r| <= ln(2)/2. The polynomial gives 2*e^r and the scale is 2^(n-1), so that the
 // largest finite results need no 2^128. At the lower clamp n is -126 and the scale, 2^-127, is 0 by
@@ -43,7 +35,7 @@ constexpr double kLn2High = 0.693145751953125;  // 12 significant bits: n * kLn2
 constexpr double kLn2Low = 1.42860682030941723e-6;
 
 ExprRef expand_exp(const ExprRef& x) {
-  const ExprRef clamped = at_most(kExpHigh, at_least(kExpLow, x));
+  const ExprRef clamped = below(kExpHigh, above(kExpLow, x));
   const ExprRef n = pointwise(Op::Round, {clamped * f32(kLog2e)});
   ExprRef r = fma(n, f32(-kLn2High), clamped);
   r = fma(n, f32(-kLn2Low), r);
@@ -66,7 +58,7 @@ constexpr double kTanhQ[] = {1.0, 0.4671303331851959, 0.025871077552437782, 0.00
 
 ExprRef odd_rational(const ExprRef& x, double bound, std::span<const double> p,
                      std::span<const double> q) {
-  const ExprRef clamped = at_most(bound, at_least(-bound, x));
+  const ExprRef clamped = below(bound, above(-bound, x));
   const ExprRef square = clamped * clamped;
   return clamped * polynomial(square, p) / polynomial(square, q);
 }
@@ -115,6 +107,9 @@ ExprRef expand(Op op, const ExprRef& x) {
 
 ExprRef expand_math(const ExprRef& root) {
   return transform(root, [](Expr& copy) -> ExprRef {
+    if (copy.op == Op::Cast && !is_plain_cast(copy.args[0]->dtype, copy.dtype)) {
+      return expand_cast(copy.args[0], copy.dtype);
+    }
     if (!has(copy.op, kExpanded)) return nullptr;
     return cast(expand(copy.op, cast(copy.args[0], DType::F32)), copy.dtype);
   });

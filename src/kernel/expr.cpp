@@ -69,7 +69,14 @@ ExprRef pointwise(Op op, std::vector<ExprRef> args) {
 
 ExprRef cast(ExprRef x, DType dtype) {
   if (x->dtype == dtype) return x;
+  const bool widened = x->op == Op::Cast && x->dtype == DType::F32;
+  if (widened && computed_in(dtype) == DType::F32 && x->args[0]->dtype == dtype) return x->args[0];
   return make({.op = Op::Cast, .dtype = dtype, .args = {std::move(x)}});
+}
+
+ExprRef bit_cast(ExprRef x, DType dtype) {
+  if (x->dtype == dtype) return x;
+  return make({.op = Op::BitCast, .dtype = dtype, .args = {std::move(x)}});
 }
 
 ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args) {

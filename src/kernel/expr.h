@@ -9,6 +9,7 @@
 
 #include "types/dim.h"
 #include "types/dtype.h"
+#include "types/narrow.h"
 
 namespace tenon::kernel {
 
@@ -69,6 +70,16 @@ struct Expr {
   std::vector<Symbol> range;  // reductions: the one range they run over
 };
 
+// Whether values of a dtype can be computed with: bool, integers of 8 to 64 bits, f32, f64.
+constexpr bool is_computed(DType dtype) {
+  return !is_storage_only(dtype) && dtype != DType::F16 && dtype != DType::BF16;
+}
+// What values of a dtype are inside of a kernel: 16-bit floats are f32, rounded where they are
+// stored or cast.
+constexpr DType computed_in(DType dtype) {
+  return dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype;
+}
+
 ExprRef constant(DType dtype, double value);
 inline ExprRef f32(double value) { return constant(DType::F32, value); }
 ExprRef index_value(DType dtype, Dim index);
@@ -76,7 +87,9 @@ ExprRef in_range(Dim index, Dim bound);
 ExprRef load(int buffer, DType dtype, Dim offset, std::vector<Guard> guards = {});
 ExprRef pointwise(
     Op op, std::vector<ExprRef> args);  // dtype from the operands (Select: from the last two)
+// A value cast back to the 16-bit float that it was loaded as is that value.
 ExprRef cast(ExprRef x, DType dtype);
+ExprRef bit_cast(ExprRef x, DType dtype);
 ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args);
 ExprRef lanes(Op op, DType dtype, int buffer);
 
@@ -110,8 +123,12 @@ void for_each(const ExprRef& root, const std::function<void(const Expr&)>& visit
 bool contains(const ExprRef& root, unsigned traits);  // a node with one of these traits
 bool uses(const ExprRef& root, const Symbol& symbol);
 
-// Writes exp, log, erf, tanh with the ops that generators have. f32; within a few units in the last
-// place.
+// Writes what no generator has with the ops that they have: functions within 2 units in the last
+// place of f32, and casts from and to the floats of 16 bits and fewer.
 ExprRef expand_math(const ExprRef& root);
+// Whether generators have the cast.
+bool is_plain_cast(DType from, DType to);
+// The code of a number in a float of 8 or 4 bits.
+ExprRef encode_narrow(const ExprRef& x, DType to, NarrowRounding rounding);
 
 }  // namespace tenon::kernel

@@ -259,6 +259,7 @@ void Interpreter::execute(SpecializeCode& specialize) {
 
 void Interpreter::execute(MmaCode& mma) {
   const int64_t rows = mma.rows(slots());
+  const DType dtype = machine_.memory[static_cast<size_t>(mma.acc)].dtype;
   std::vector<Value> b;
   for (int64_t col = 0; col < mma.cols; ++col) {
     slots()[mma.col] = col;
@@ -270,7 +271,7 @@ void Interpreter::execute(MmaCode& mma) {
     for (int64_t col = 0; col < mma.cols; ++col) {
       const int64_t at = row * mma.cols + col;
       const Value acc = machine_.load(mma.acc, at);
-      const Value sum = apply(Op::Fma, DType::F32, a, b[static_cast<size_t>(col)], acc);
+      const Value sum = apply(Op::Fma, dtype, a, b[static_cast<size_t>(col)], acc);
       machine_.store(mma.acc, at, sum);
     }
   }

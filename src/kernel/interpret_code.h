@@ -12,7 +12,8 @@
 
 namespace tenon::kernel {
 
-// A value of f32, f16 and bf16 is in f, of f64 in d, of integers and bool in i.
+// A value of f32 is in f, of f64 in d, of integers and bool in i; of the other floats, which are
+// not computed with, the bits are in i.
 union Value {
   float f;
   double d;
@@ -100,6 +101,9 @@ class GuardCode {
 // One op on values of one dtype; `dtype` is the operands' (for Cast, of the result), see apply.
 Value apply(Op op, DType dtype, Value a, Value b, Value c);
 Value convert(DType from, DType to, Value value);
+Value reinterpret(DType from, DType to, Value value);
+Value take_element(DType dtype, const void* element);
+void put_element(DType dtype, void* element, Value value);
 Value value_of(DType dtype, double number);
 // The fixed tree over kLaneCount values: halves of 8, 4, 2, 1, lower lane first.
 Value combine_lanes(Op op, DType dtype, Value* lanes);

@@ -162,8 +162,7 @@ int ExprCompiler::reduction(const Expr& expr, int target) {
 
 ExprCode::ExprCode(const ExprRef& root, SlotTable& slots, const std::set<int>& written)
     : dtype_(root->dtype) {
-  const ExprRef expanded = contains(root, kExpanded) ? expand_math(root) : root;
-  ExprCompiler(*this, slots, written).run(expanded);
+  ExprCompiler(*this, slots, written).run(expand_math(root));
 }
 
 }  // namespace tenon::kernel

@@ -1,7 +1,6 @@
 // Runs the instructions of one expression. A reduction before scheduling gives the bits that its
 // scheduled form will give: element i goes to lane i mod 16, the lanes combine in the fixed tree.
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -27,31 +26,13 @@ void Machine::outside(int buffer, int64_t offset) const {
 Value Machine::load(int buffer, int64_t offset) const {
   check(buffer, offset);
   const Memory& m = memory[static_cast<size_t>(buffer)];
-  const std::byte* element = m.data + offset * size_of(m.dtype);
-  Value value{.i = 0};
-  if (m.dtype == DType::F32) {
-    std::memcpy(&value.f, element, sizeof value.f);
-  } else if (is_float(m.dtype)) {
-    value = value_of(m.dtype, load_as_f64(m.dtype, element));
-  } else {
-    value.i = load_as_i64(m.dtype, element);
-  }
-  return value;
+  return take_element(m.dtype, m.data + offset * size_of(m.dtype));
 }
 
 void Machine::store(int buffer, int64_t offset, Value value) {
   check(buffer, offset);
   const Memory& m = memory[static_cast<size_t>(buffer)];
-  std::byte* element = m.data + offset * size_of(m.dtype);
-  if (m.dtype == DType::F32) {
-    std::memcpy(element, &value.f, sizeof value.f);
-  } else if (m.dtype == DType::F64) {
-    std::memcpy(element, &value.d, sizeof value.d);
-  } else if (is_float(m.dtype)) {
-    store_from_f64(m.dtype, element, value.f);
-  } else {
-    store_from_i64(m.dtype, element, value.i);
-  }
+  put_element(m.dtype, m.data + offset * size_of(m.dtype), value);
 }
 
 Value ExprCode::run(const Machine& machine, int64_t* slots) {
@@ -77,6 +58,8 @@ void ExprCode::run_all(const std::vector<Instr>& code, const Machine& machine, i
       target = a.i != 0 ? b : c;
     } else if (instr.op == Op::Cast) {
       target = convert(instr.dtype, instr.result, a);
+    } else if (instr.op == Op::BitCast) {
+      target = reinterpret(instr.dtype, instr.result, a);
     } else {
       target = apply(instr.op, instr.dtype, a, b, c);
     }

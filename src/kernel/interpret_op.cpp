@@ -1,18 +1,14 @@
-// The meaning of every scalar op, once per kind of number: f32 (f16 and bf16 compute in it and
-// round after each op), f64, integers that wrap at their width. Written apart from any generator,
-// because generated code is compared with it.
+// The meaning of every scalar op, once per kind of number: f32, f64, integers that wrap at their
+// width. Written apart from any generator, because generated code is compared with it.
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "kernel/interpret_code.h"
 
 namespace tenon::kernel {
 namespace {
-
-bool in_f32(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
-}
 
 Value of(float f) { return {.f = f}; }
 Value of(double d) { return {.d = d}; }
@@ -41,6 +37,8 @@ Value apply_float(Op op, DType dtype, T a, T b, T c) {
       return of(std::sqrt(a));
     case Op::Round:
       return of(std::nearbyint(a));
+    case Op::Floor:
+      return of(std::floor(a));
     case Op::Pow2:
       return of(pow2(a));
     case Op::Exponent:
@@ -128,6 +126,18 @@ Value apply_integer(Op op, DType dtype, int64_t a, int64_t b, int64_t c) {
       return of(a != 0 && b != 0);
     case Op::Or:
       return of(a != 0 || b != 0);
+    case Op::BitAnd:
+      return of(a & b);
+    case Op::BitOr:
+      return of(a | b);
+    case Op::BitXor:
+      return of(a ^ b);
+    case Op::ShiftLeft:
+      return wrapped(uint64_t(a) << (b & (info(dtype).bits - 1)));
+    case Op::ShiftRight: {
+      const int64_t by = b & (info(dtype).bits - 1);
+      return of(dtype == DType::U64 ? static_cast<int64_t>(uint64_t(a) >> by) : a >> by);
+    }
     case Op::Fma:
       return wrapped(uint64_t(a) * uint64_t(b) + uint64_t(c));
     default:
@@ -135,30 +145,45 @@ Value apply_integer(Op op, DType dtype, int64_t a, int64_t b, int64_t c) {
   }
 }
 
-// A float of the dtype nearest to a float that was computed in f32.
-float rounded(DType dtype, float x) {
-  if (dtype == DType::F16) return f16_to_f32(f32_to_f16(x));
-  return dtype == DType::BF16 ? bf16_to_f32(f32_to_bf16(x)) : x;
-}
-
 }  // namespace
 
+void put_element(DType dtype, void* element, Value value) {
+  if (dtype == DType::F32) {  // the usual one: a copy of known size
+    std::memcpy(element, &value, 4);
+  } else {
+    std::memcpy(element, &value, static_cast<size_t>(size_of(dtype)));  // little-endian
+  }
+}
+
+Value take_element(DType dtype, const void* element) {
+  Value value{.i = 0};
+  if (dtype == DType::F32) {
+    std::memcpy(&value, element, 4);
+  } else if (is_float(dtype)) {
+    std::memcpy(&value, element, static_cast<size_t>(size_of(dtype)));
+  } else {
+    value.i = load_as_i64(dtype, element);
+    if (dtype == DType::Bool) value.i = value.i != 0 ? 1 : 0;
+  }
+  return value;
+}
+
 Value apply(Op op, DType dtype, Value a, Value b, Value c) {
+  if (!is_computed(dtype)) undefined(op, dtype);
   if (dtype == DType::F32 && (op == Op::Exponent || op == Op::Mantissa)) {
     return apply_f32_bits(op, a.f);
   }
   if (dtype == DType::F32) return apply_float(op, dtype, a.f, b.f, c.f);
   if (dtype == DType::F64) return apply_float(op, dtype, a.d, b.d, c.d);
-  if (!in_f32(dtype)) return apply_integer(op, dtype, a.i, b.i, c.i);
-  const Value result = apply_float(op, dtype, a.f, b.f, c.f);
-  return has(op, kBoolResult) ? result : of(rounded(dtype, result.f));
+  return apply_integer(op, dtype, a.i, b.i, c.i);
 }
 
 // By way of the element conversions that types defines, which round once.
 Value convert(DType from, DType to, Value value) {
   alignas(8) std::byte element[8];
   if (is_float(from)) {
-    store_from_f64(to, element, in_f32(from) ? static_cast<double>(value.f) : value.d);
+    put_element(from, element, value);
+    store_from_f64(to, element, load_as_f64(from, element));
   } else if (from == DType::U64 && is_float(to)) {
     const auto number = static_cast<uint64_t>(value.i);
     if (to == DType::F32) return of(static_cast<float>(number));
@@ -166,17 +191,22 @@ Value convert(DType from, DType to, Value value) {
   } else {
     store_from_i64(to, element, value.i);
   }
-  if (is_float(to)) return value_of(to, load_as_f64(to, element));
-  return of(load_as_i64(to, element));
+  return take_element(to, element);
+}
+
+Value reinterpret(DType from, DType to, Value value) {
+  alignas(8) std::byte element[8];
+  put_element(from, element, value);
+  return take_element(to, element);
 }
 
 Value value_of(DType dtype, double number) {
-  if (dtype == DType::F64) return of(number);
-  if (dtype == DType::F32) return of(static_cast<float>(number));
+  if (dtype == DType::U64 && number >= 0x1p63) {
+    return of(static_cast<int64_t>(static_cast<uint64_t>(number)));
+  }
   alignas(8) std::byte element[8];
   store_from_f64(dtype, element, number);
-  if (in_f32(dtype)) return of(static_cast<float>(load_as_f64(dtype, element)));
-  return of(load_as_i64(dtype, element));
+  return take_element(dtype, element);
 }
 
 Value combine_lanes(Op op, DType dtype, Value* lanes) {

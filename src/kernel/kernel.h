@@ -99,7 +99,7 @@ struct Specialize {
   std::shared_ptr<const Block> body;
 };
 
-enum class MmaKind : uint8_t { OuterF32 };  // fma of a column of a and a row of b, in f32
+enum class MmaKind : uint8_t { Outer };  // fma of a column of a and a row of b, in acc's dtype
 
 // acc[row*cols + col] = fma(a, b, acc[row*cols + col]) for row < rows, col < cols, as one tile
 // instruction or a block of them. `a` uses only the row symbol, `b` only the column symbol; acc is

@@ -124,9 +124,10 @@ ExprRef ExprParser::call(Op op) {
     in_.expect(",");
     return in_range(std::move(index), in_.dim());
   }
-  if (op == Op::Cast) {
+  if (op == Op::Cast || op == Op::BitCast) {
     const DType result = dtype();
-    return cast(operands(op, false)[0], result);
+    ExprRef x = operands(op, false)[0];
+    return op == Op::Cast ? cast(std::move(x), result) : bit_cast(std::move(x), result);
   }
   if (has(op, kReduce)) return reduction(op);
   if (has(op, kPointwise)) return pointwise(op, operands(op, true));

@@ -145,7 +145,7 @@ std::string Printer::text(const Expr& expr) const {
     return fmt::format("{}[{}]{}", buffer(), expr.index.to_string(),
                        print_guards(" if", expr.guards));
   }
-  if (expr.op == Op::Cast) return call(op, {dtype}, expr);
+  if (expr.op == Op::Cast || expr.op == Op::BitCast) return call(op, {dtype}, expr);
   if (has(expr.op, kLanes)) return call(op, {buffer()}, expr);
   if (!has(expr.op, kReduce)) return call(op, {}, expr);
   const std::string symbol = Dim(expr.range.at(0)).to_string();

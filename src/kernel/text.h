@@ -16,7 +16,7 @@ inline constexpr std::string_view kStorageText[] = {"global", "scratch", "stack"
 inline constexpr std::string_view kSourceText[] = {"argument", "packed"};
 inline constexpr std::string_view kLoopText[] = {"parallel", "loop",   "thread",
                                                  "ladder",   "unroll", "vector"};
-inline constexpr std::string_view kMmaText[] = {"outer_f32"};
+inline constexpr std::string_view kMmaText[] = {"outer"};
 
 constexpr std::string_view text_of(Level level) { return kLevelText[static_cast<int>(level)]; }
 constexpr std::string_view text_of(Storage s) { return kStorageText[static_cast<int>(s)]; }

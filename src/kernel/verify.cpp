@@ -54,7 +54,7 @@ class Verifier {
   void statement(Scope& scope, const Specialize& specialize) const;
   void statement(Scope& scope, const Mma& mma) const;
   void ladder(const Scope& scope, const Loop& loop) const;
-  void mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other,
+  void mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other, DType dtype,
                    std::string_view what) const;
 
   const Kernel& kernel_;
@@ -173,8 +173,9 @@ void Verifier::statement(Scope& scope, const Specialize& specialize) const {
 void Verifier::statement(Scope& scope, const Mma& mma) const {
   scope.check(!scope.in_vector, "a vector loop may contain stores and lets only");
   const Buffer& acc = scope.buffer(mma.acc);
-  scope.check(acc.storage == Storage::Register && acc.dtype == DType::F32,
-              "mma: {} is no f32 register buffer", acc.name);
+  const bool numbers = is_computed(acc.dtype) && acc.dtype != DType::Bool;
+  scope.check(acc.storage == Storage::Register && numbers, "mma: {} is no register buffer",
+              acc.name);
   scope.check_bound(mma.rows, "the rows of mma");
   scope.check(scope.is_constant(mma.rows), "mma over {} rows, which is not constant",
               mma.rows.to_string());
@@ -184,16 +185,15 @@ void Verifier::statement(Scope& scope, const Mma& mma) const {
   inside.bind({Binding::Kind::Range, mma.row, mma.rows, {}, true});
   inside.bind({Binding::Kind::Range, mma.col, mma.cols, {}, true});
   verify_access(inside, mma.acc, Dim(mma.row) * mma.cols + Dim(mma.col), {});
-  mma_operand(inside, mma.a, mma.col, "left");
-  mma_operand(inside, mma.b, mma.row, "right");
+  mma_operand(inside, mma.a, mma.col, acc.dtype, "left");
+  mma_operand(inside, mma.b, mma.row, acc.dtype, "right");
 }
 
 void Verifier::mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other,
-                           std::string_view what) const {
+                           DType dtype, std::string_view what) const {
   scope.check(value != nullptr, "mma has no {} operand", what);
   verify_expr(scope, value);
-  scope.check(value->dtype == DType::F32, "mma: the {} operand is {}", what,
-              to_string(value->dtype));
+  scope.check(value->dtype == dtype, "mma: the {} operand is {}", what, to_string(value->dtype));
   scope.check(!uses(value, other), "mma: the {} operand uses {}", what, other.name());
 }
 

@@ -9,39 +9,45 @@ namespace tenon::kernel {
 namespace {
 
 // What an op asks of the dtype of its operands.
-enum class Domain : uint8_t { Any, Number, Float, Bool };
+enum class Domain : uint8_t { Any, Computed, Number, Integer, Float, Bool };
 
 Domain domain_of(Op op) {
   switch (op) {
     case Op::Sqrt:
     case Op::Round:
+    case Op::Floor:
     case Op::Pow2:
     case Op::Exponent:
     case Op::Mantissa:
-    case Op::Exp:
-    case Op::Log:
-    case Op::Erf:
-    case Op::Tanh:
-    case Op::Fma:
-    case Op::ReduceFma:
       return Domain::Float;
+    case Op::BitAnd:
+    case Op::BitOr:
+    case Op::BitXor:
+    case Op::ShiftLeft:
+    case Op::ShiftRight:
+      return Domain::Integer;
     case Op::Not:
     case Op::And:
     case Op::Or:
       return Domain::Bool;
     case Op::Equal:
+      return Domain::Computed;
     case Op::Select:
     case Op::Cast:
+    case Op::BitCast:
       return Domain::Any;
     default:
-      return Domain::Number;
+      return has(op, kExpanded) ? Domain::Float : Domain::Number;
   }
 }
 
 bool in_domain(DType dtype, Domain domain) {
+  if (domain == Domain::Any) return true;
+  if (!is_computed(dtype)) return false;
   if (domain == Domain::Float) return is_float(dtype);
+  if (domain == Domain::Integer) return is_integer(dtype);
   if (domain == Domain::Bool) return dtype == DType::Bool;
-  return domain == Domain::Any || dtype != DType::Bool;
+  return domain == Domain::Computed || dtype != DType::Bool;
 }
 
 class ExprVerifier {
@@ -136,7 +142,19 @@ void ExprVerifier::operands(const Expr& expr) const {
                  to_string(expr.args[i]->dtype));
   }
   scope_.check(in_domain(dtype, domain_of(expr.op)), "{} of {}", op, to_string(dtype));
-  if (expr.op == Op::Cast) return;
+  if (expr.op == Op::Cast) {
+    const bool expanded = (rules_of(scope_.kernel().level).forbidden_traits & kExpanded) != 0;
+    scope_.check(!expanded || is_plain_cast(dtype, expr.dtype),
+                 "a cast of {} to {} is not an op of this level", to_string(dtype),
+                 to_string(expr.dtype));
+    return;
+  }
+  if (expr.op == Op::BitCast) {
+    const bool holds =
+        dtype != DType::Bool && expr.dtype != DType::Bool && size_of(dtype) == size_of(expr.dtype);
+    scope_.check(holds, "{} has not the bits of {}", to_string(dtype), to_string(expr.dtype));
+    return;
+  }
   const DType result = has(expr.op, kBoolResult) ? DType::Bool : dtype;
   scope_.check(expr.dtype == result, "{} of {} gives {}, not {}", op, to_string(dtype),
                to_string(result), to_string(expr.dtype));

@@ -21,20 +21,9 @@ constexpr Op kUnclaimed[] = {
 #undef UNCLAIMED
 };
 
-bool has_kernels(DType dtype) {
-  return dtype != DType::F16 && dtype != DType::BF16 && !is_storage_only(dtype);
-}
-
 std::string problem(const Node& node) {
   const std::string name(graph::info(node.op()).text);
   if (std::ranges::count(kUnclaimed, node.op()) > 0) return name;
-  const bool contraction =
-      node.op() == Op::Linear || node.op() == Op::MatMul || node.op() == Op::Attention;
-  for (const TensorType& type : node.types()) {
-    if (!has_kernels(type.dtype) || (contraction && type.dtype != DType::F32)) {
-      return fmt::format("{} of {}", name, to_string(type.dtype));
-    }
-  }
   return {};
 }
 

@@ -28,17 +28,17 @@ class AttentionRow {
   }
 
   Block statements() {
-    const ExprRef scale = f32(node_.attributes().number("scale"));
+    const ExprRef scale = number(node_.attributes().number("scale"));
     Block result = {
         each("d.query", width_,  // scaled once, and kept close: every block of keys reads it
              [&](const Dim& d) { return store(query_, d, at_head(0, i_, h_, d) * scale); }),
-        store(max_, 0, f32(-kInf)),
-        store(sum_, 0, f32(0)),
-        each("d.zero", padded_, [&](const Dim& d) { return store(o_, d, f32(0)); }),
+        store(max_, 0, number(-kInf)),
+        store(sum_, 0, number(0)),
+        each("d.zero", padded_, [&](const Dim& d) { return store(o_, d, number(0)); }),
         loop(LoopKind::Serial, block_, ceildiv(keys_, kKeyBlock), block_step()),
         each("d.out", width_, [&](const Dim& d) {
-          const ExprRef none = pointwise(Op::Equal, {scalar(sum_), f32(0)});
-          const ExprRef y = select(none, f32(0), load(o_, f_, d) / scalar(sum_));
+          const ExprRef none = pointwise(Op::Equal, {scalar(sum_), number(0)});
+          const ExprRef y = select(none, number(0), load(o_, f_, d) / scalar(sum_));
           return region_.store_result({b_, i_, h_ * width_ + d}, y);
         })};
     return append(region_.take_lets(), std::move(result));
@@ -49,10 +49,10 @@ class AttentionRow {
     const Symbol c_max = column("c.max", kKeyBlock), c_sum = column("c.sum", kKeyBlock);
     const ExprRef block_max = reduce(Op::ReduceMax, c_max, kKeyBlock, {score(c_max)});
     const ExprRef block_sum = reduce(Op::ReduceAdd, c_sum, kKeyBlock, {load(s_, f_, c_sum)});
-    const ExprRef all_masked = pointwise(Op::Equal, {scalar(next_), f32(-kInf)});
+    const ExprRef all_masked = pointwise(Op::Equal, {scalar(next_), number(-kInf)});
     return {scores(),
             store(next_, 0, pointwise(Op::Max, {scalar(max_), block_max})),
-            store(base_, 0, select(all_masked, f32(0), scalar(next_))),
+            store(base_, 0, select(all_masked, number(0), scalar(next_))),
             store(decay_, 0, pointwise(Op::Exp, {scalar(max_) - scalar(base_)})),
             store(max_, 0, scalar(next_)),
             each("c.exp", kKeyBlock,
@@ -68,7 +68,7 @@ class AttentionRow {
     return each("c.key", kKeyBlock, [&](const Dim& c) {
       const Symbol d = column("d.key", width_);
       const Guard inside = {first_ + c, keys_};
-      const ExprRef init = select(in_range(inside.index, inside.bound), f32(0), f32(-kInf));
+      const ExprRef init = select(in_range(inside.index, inside.bound), number(0), number(-kInf));
       const ExprRef key = guarded(at_head(1, first_ + c, kv_head_, d), inside);
       return store(s_, c, reduce(Op::ReduceFma, d, width_, {load(query_, f_, d), key, init}));
     });
@@ -106,12 +106,13 @@ class AttentionRow {
     const Symbol symbol = column(name, extent);
     return loop(LoopKind::Parallel, symbol, extent, {make(symbol)});
   }
+  ExprRef number(double value) const { return constant(f_, value); }
   ExprRef scalar(int buffer) const { return load(buffer, f_, 0); }
 
   Region& region_;
   const Node& node_;
   Dim b_, h_, i_, kv_head_;
-  const DType f_ = DType::F32;
+  const DType f_ = computed_in(node_.types()[0].dtype);
   const int64_t width_ = node_.attributes().integer("head_dim");
   const int64_t padded_ = (width_ + kLaneCount - 1) / kLaneCount * kLaneCount;  // fills vectors
   const Dim keys_ = node_.operand(1).shape()[1];

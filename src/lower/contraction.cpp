@@ -15,6 +15,7 @@ Lowered lower_contraction(Region& region) {
   const bool linear = node.op() == graph::Op::Linear;
   const Value x = node.operand(0), w = node.operand(1);
   const int rank = root.shape().rank();
+  const DType dtype = computed_in(root.dtype());
   const Dim depth = x.shape()[x.shape().rank() - 1];
   const Symbol k = region.range("k", depth), j = region.range("j", root.shape()[rank - 1]);
   const auto& attributes = node.attributes();
@@ -27,9 +28,9 @@ Lowered lower_contraction(Region& region) {
     const Index x_index = broadcast_index(x.shape(), with(rows, k));
     Index w_index = with(with(batch, k), j);
     w_index.erase(w_index.begin(), w_index.end() - w.shape().rank());
-    ExprRef value =
-        reduce(Op::ReduceFma, k, depth,
-               {region.at(x, x_index), region.at(w, broadcast_index(w.shape(), w_index)), f32(0)});
+    ExprRef value = reduce(Op::ReduceFma, k, depth,
+                           {region.at(x, x_index),
+                            region.at(w, broadcast_index(w.shape(), w_index)), constant(dtype, 0)});
     int next = 2;
     if (has_bias) value = value + region.at(node.operand(next++), {j});
     value = activation(act, value);

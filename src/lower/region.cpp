@@ -38,6 +38,18 @@ Index delinearize(const Dim& linear, const Shape& shape) {
   return index;
 }
 
+// The number of a constant of one element, where an f64 holds it.
+std::optional<double> scalar_constant(Value value) {
+  const bool single = value.op() == graph::Op::Constant && value.shape().elements().is_const(1);
+  if (!single || is_storage_only(value.dtype())) return std::nullopt;
+  const auto* element = value.node->bytes().data();
+  const double number = load_as_f64(value.dtype(), element);
+  const bool integer = is_integer(value.dtype());
+  constexpr double kExact = 0x1p53;
+  if (integer && !(-kExact <= number && number <= kExact)) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 Block append(Block a, Block b) {
@@ -100,10 +112,11 @@ int Region::argument(Value value) {
 }
 
 ExprRef Region::load_stored(Value value, const Index& index) {
-  if (value.op() == graph::Op::Constant && value.shape().elements().is_const(1)) {
-    return constant(value.dtype(), load_as_f64(value.dtype(), value.node->bytes().data()));
+  if (const auto number = scalar_constant(value)) {
+    return constant(computed_in(value.dtype()), *number);
   }
-  return load(argument(value), value.dtype(), dot(index, layout_(value)));
+  return cast(load(argument(value), value.dtype(), dot(index, layout_(value))),
+              computed_in(value.dtype()));
 }
 
 Stmt Region::store_result(const Index& index, ExprRef value) {
@@ -193,6 +206,8 @@ ExprRef Region::compute(Value value, const Index& index) {
     case graph::Op::Conv:
     case graph::Op::ConvTranspose:
       return conv_element(*this, node, index);
+    case graph::Op::BitCast:
+      return bit_cast_op(node, at(node.operand(0), index));
     default:
       TENON_CHECK(graph::has(node.op(), graph::kElementwise),
                   "[{}] cannot be computed inside another kernel", graph::info(node.op()).text);
@@ -204,7 +219,8 @@ ExprRef Region::elementwise(const Node& node, const Index& index) {
   std::vector<ExprRef> operands;
   for (const Value& operand : node.operands())
     operands.push_back(at(operand, broadcast_index(operand.shape(), index, node.types()[0].shape)));
-  return scalar_op(node.op(), std::move(operands), node.types()[0].dtype);
+  if (node.op() == graph::Op::Cast) return cast_op(node, operands[0]);
+  return scalar_op(node.op(), std::move(operands));
 }
 
 // The part that holds the index; loads of the others are masked off.

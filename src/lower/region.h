@@ -20,6 +20,7 @@ class Region {
   Region(graph::Value root, const fuse::Regions& regions, const Layout& layout,
          const TakenNames& taken);
 
+  // Of the dtype that the value is computed in (kernel::computed_in).
   kernel::ExprRef at(graph::Value value, const Index& index);
   kernel::ExprRef load_stored(graph::Value value, const Index& index);
   kernel::Stmt store_result(const Index& index, kernel::ExprRef value);
@@ -63,7 +64,9 @@ class Region {
 // guarded.
 Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto = {});
 // The scalar definition of an elementwise op.
-kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x, DType result);
+kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x);
+kernel::ExprRef cast_op(const graph::Node& node, const kernel::ExprRef& x);
+kernel::ExprRef bit_cast_op(const graph::Node& node, const kernel::ExprRef& x);
 kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 
 // One lowering per kind of root.

@@ -20,12 +20,13 @@ struct Row {
 Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index,
               const Dim& extent, bool stored) {
   if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }};
-  const int row = region.local_row("row", x.dtype(), extent);
+  const DType dtype = computed_in(x.dtype());
+  const int row = region.local_row("row", dtype, extent);
   const Symbol j = region.range("jr", extent);
   const ExprRef value = region.at(x, index(j));
   Block fill =
       append(region.take_lets(), {loop(LoopKind::Parallel, j, extent, {store(row, j, value)})});
-  return {std::move(fill), [row, x](const Dim& at) { return load(row, x.dtype(), at); }};
+  return {std::move(fill), [row, dtype](const Dim& at) { return load(row, dtype, at); }};
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ Lowered lower_layer_norm(Region& region, bool stored) {
   Block body = region.loops(leading(root.shape(), rank - 1), [&](const Index& rows) -> Block {
     Row x =
         stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
-    const DType dtype = root.dtype();
+    const DType dtype = computed_in(root.dtype());
     const int mean = region.local_scalar("mean", dtype), scale = region.local_scalar("rstd", dtype);
     auto scalar = [&](int buffer) { return load(buffer, dtype, 0); };
     const ExprRef count = index_value(dtype, n);
@@ -72,7 +73,7 @@ Lowered lower_softmax(Region& region) {
       full.insert(full.begin() + axis, j);
       return full;
     };
-    const DType dtype = root.dtype();
+    const DType dtype = computed_in(root.dtype());
     const int row = region.local_row("row", dtype, n), most = region.local_scalar("max", dtype),
               sum = region.local_scalar("sum", dtype);
     const Symbol j0 = region.range("j0", n), j1 = region.range("j1", n), j2 = region.range("j2", n),
@@ -129,7 +130,7 @@ Lowered lower_reduction(Region& region) {
       rest = floordiv(rest, extent);
     }
     ExprRef value = region.at(x, index);
-    const DType dtype = root.dtype();
+    const DType dtype = computed_in(root.dtype());
     const bool smallest = node.op() == graph::Op::ReduceMin;
     if (node.op() == graph::Op::ReduceMax || smallest) {
       value = extreme(value, r, count, smallest);

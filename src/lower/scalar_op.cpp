@@ -36,7 +36,7 @@ ExprRef gelu_tanh(const ExprRef& x) {
 
 }  // namespace
 
-ExprRef scalar_op(graph::Op op, std::vector<ExprRef> x, DType result) {
+ExprRef scalar_op(graph::Op op, std::vector<ExprRef> x) {
   using G = graph::Op;
   switch (op) {
     case G::Neg:
@@ -67,8 +67,6 @@ ExprRef scalar_op(graph::Op op, std::vector<ExprRef> x, DType result) {
       return x[0] * sigmoid(x[0]);
     case G::Not:
       return unary(Op::Not, x[0]);
-    case G::Cast:
-      return cast(x[0], result);
     case G::Add:
       return x[0] + x[1];
     case G::Sub:
@@ -102,8 +100,7 @@ ExprRef activation(const std::string& text, ExprRef x) {
   if (text == "none") return x;
   const auto op = graph::parse_op(text);
   TENON_CHECK(op.has_value(), "unknown activation {}", text);
-  const DType dtype = x->dtype;
-  return scalar_op(*op, {std::move(x)}, dtype);
+  return scalar_op(*op, {std::move(x)});
 }
 
 }  // namespace tenon::lower

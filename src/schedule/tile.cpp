@@ -78,7 +78,7 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
         [&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
   };
   auto multiply = [&](const SymbolMap& at_k) {
-    return Stmt{Mma{MmaKind::OuterF32, ii, jj, rows, columns, acc,
+    return Stmt{Mma{MmaKind::Outer, ii, jj, rows, columns, acc,
                     substitute(at(c.reduce->args[0], ii, 0), at_k),
                     substitute(at(c.reduce->args[1], 0, jj), at_k)}};
   };

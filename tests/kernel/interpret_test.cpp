@@ -223,7 +223,16 @@ TEST(KernelInterpret, OpsMeanWhatTheTableSays) {
   EXPECT_EQ(value_of("cast(f32, cast(i8, n[0]))", 0, 300), 44);
   EXPECT_EQ(value_of("cast(f32, cast(i32, x[0]))", -1.75f), -1);
   EXPECT_EQ(value_of("cast(f32, cast(bf16, x[0]))", 1 + 0x1p-8f), 1);
-  EXPECT_EQ(value_of("cast(f32, add(cast(f16, x[0]), f16(1)))", 2048), 2048);
+  EXPECT_EQ(value_of("cast(f32, cast(f16, x[0]))", 2049), 2048);
+  EXPECT_EQ(value_of("floor(x[0])", -1.5f), -2);
+  EXPECT_TRUE(std::signbit(value_of("floor(x[0])", -0.0f)));
+  EXPECT_EQ(value_of("cast(f32, bit_cast(i32, x[0]))", 1), 0x3f800000);
+  EXPECT_EQ(value_of("cast(f32, bit_and(n[0], i64(-3)))", 0, 7), 5);
+  EXPECT_EQ(value_of("cast(f32, bit_or(n[0], i64(-8)))", 0, 5), -3);
+  EXPECT_EQ(value_of("cast(f32, bit_xor(n[0], i64(-1)))", 0, 5), -6);
+  EXPECT_EQ(value_of("cast(f32, shl(cast(i8, n[0]), i8(9)))", 0, 65), -126);  // by 9 mod 8
+  EXPECT_EQ(value_of("cast(f32, shr(n[0], i64(1)))", 0, -3), -2);
+  EXPECT_EQ(value_of("cast(f32, shr(cast(u8, n[0]), u8(1)))", 0, 255), 127);
   EXPECT_EQ(value_of("cast(f32, add(cast(u8, n[0]), u8(1)))", 0, 255), 0);
   EXPECT_EQ(value_of("index(f32, 6*7)"), 42);
   EXPECT_EQ(value_of("x[0] if 0 <= 1 < 1", 5), 0);

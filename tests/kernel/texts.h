@@ -59,7 +59,7 @@ inline const std::string kLinearTiled = R"(kernel linear scheduled dims m: 1..65
             vector l in 16
               acc[a*32 + l + u*16] = b[l + u*16]
         loop k in 8
-          mma row in r, col in 32: acc += outer_f32(x[i*8 + k + row*8 + t*48], w[col + k*32])
+          mma row in r, col in 32: acc += outer(x[i*8 + k + row*8 + t*48], w[col + k*32])
         unroll c in r
           unroll v in 2
             vector q in 16

@@ -45,8 +45,7 @@ TEST(KernelVerify, ChecksWhatALevelAllows) {
   expect_illegal(lowered("  thread t in 4\n"), "no thread loop when lowered");
   expect_illegal(lowered("  vector t in 16\n"), "no vector loop when lowered");
   expect_illegal(lowered("  specialize m in 1 2\n"), "no specialize when lowered");
-  expect_illegal(lowered("  mma a in 1, b in 16: s += outer_f32(x[0], x[0])\n"),
-                 "no mma when lowered");
+  expect_illegal(lowered("  mma a in 1, b in 16: s += outer(x[0], x[0])\n"), "no mma when lowered");
   expect_illegal(lowered("  y[0] = lanes_add(s)\n"), "lanes_add is not an op of this level");
   expect_illegal(scheduled("  parallel t in 4\n"), "no parallel loop when scheduled");
   expect_illegal(scheduled("  y[0] = reduce_add(k in 4, x[k])\n"), "reduce_add is not an op");
@@ -173,14 +172,14 @@ TEST(KernelVerify, ChecksMmaOperands) {
   const auto mma = [](const std::string& text) {
     return scheduled("  loop k in 4\n    mma " + text + "\n");
   };
-  EXPECT_NO_THROW(verify(mma("a in 4, b in 16: r += outer_f32(x[a], x[b])")));
-  expect_illegal(mma("a in 4, b in 16: s += outer_f32(x[a], x[b])"), "s is no f32 register buffer");
-  expect_illegal(mma("a in 4, b in 16: r += outer_f32(x[b], x[b])"), "the left operand uses b");
-  expect_illegal(mma("a in 4, b in 16: r += outer_f32(x[a], x[a])"), "the right operand uses a");
-  expect_illegal(mma("a in m, b in 16: r += outer_f32(x[a], x[b])"), "which is not constant");
-  expect_illegal(mma("a in 4, b in 12: r += outer_f32(x[a], x[b])"), "12 columns, no multiple of");
-  expect_illegal(mma("a in 5, b in 16: r += outer_f32(x[a], x[b])"), "can be outside");
-  expect_illegal(mma("a in 4, b in 16: r += outer_f32(n[a], x[b])"), "the left operand is i64");
+  EXPECT_NO_THROW(verify(mma("a in 4, b in 16: r += outer(x[a], x[b])")));
+  expect_illegal(mma("a in 4, b in 16: s += outer(x[a], x[b])"), "s is no register buffer");
+  expect_illegal(mma("a in 4, b in 16: r += outer(x[b], x[b])"), "the left operand uses b");
+  expect_illegal(mma("a in 4, b in 16: r += outer(x[a], x[a])"), "the right operand uses a");
+  expect_illegal(mma("a in m, b in 16: r += outer(x[a], x[b])"), "which is not constant");
+  expect_illegal(mma("a in 4, b in 12: r += outer(x[a], x[b])"), "12 columns, no multiple of");
+  expect_illegal(mma("a in 5, b in 16: r += outer(x[a], x[b])"), "can be outside");
+  expect_illegal(mma("a in 4, b in 16: r += outer(n[a], x[b])"), "the left operand is i64");
 }
 
 TEST(KernelVerify, RefusesAccessesThatAreProvablyOutside) {

@@ -13,19 +13,11 @@ llvm::Type* Emitter::scalar_type(DType dtype) const {
   return memory_type(dtype);
 }
 
+// Floats that are not computed with are their bits.
 llvm::Type* Emitter::memory_type(DType dtype) const {
-  switch (dtype) {
-    case DType::F16:
-      return llvm::Type::getHalfTy(context_);
-    case DType::BF16:
-      return llvm::Type::getBFloatTy(context_);
-    case DType::F32:
-      return llvm::Type::getFloatTy(context_);
-    case DType::F64:
-      return llvm::Type::getDoubleTy(context_);
-    default:
-      return llvm::Type::getIntNTy(context_, static_cast<unsigned>(info(dtype).bits));
-  }
+  if (dtype == DType::F32) return llvm::Type::getFloatTy(context_);
+  if (dtype == DType::F64) return llvm::Type::getDoubleTy(context_);
+  return llvm::Type::getIntNTy(context_, static_cast<unsigned>(size_of(dtype) * 8));
 }
 
 llvm::Type* Emitter::vector_type(llvm::Type* element) const {
@@ -45,7 +37,13 @@ void Emitter::unify(Value*& a, Value*& b) {
 Emitter::Value* Emitter::emit_constant(DType dtype, double value) {
   llvm::Type* type = scalar_type(dtype);
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, value);
-  return llvm::ConstantInt::get(type, static_cast<uint64_t>(static_cast<int64_t>(value)));
+  uint64_t bits = 0;
+  if (dtype == DType::U64) {
+    bits = static_cast<uint64_t>(value);  // beyond the range of i64, too
+  } else {
+    store_from_f64(dtype, &bits, value);
+  }
+  return llvm::ConstantInt::get(type, bits);
 }
 
 Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
@@ -286,6 +284,9 @@ Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
     return is_float(from) ? builder_.CreateFCmpUNE(x, zero) : builder_.CreateICmpNE(x, zero);
   }
   const bool from_signed = info(from).kind == DTypeKind::Signed;
+  llvm::Type* half = shaped(builder_.getHalfTy());
+  if (from == DType::F16) return builder_.CreateFPExt(builder_.CreateBitCast(x, half), type);
+  if (to == DType::F16) return builder_.CreateBitCast(builder_.CreateFPTrunc(x, half), type);
   if (is_float(from) && is_float(to)) return builder_.CreateFPCast(x, type);
   if (is_float(to))
     return from_signed ? builder_.CreateSIToFP(x, type) : builder_.CreateUIToFP(x, type);
@@ -312,6 +313,12 @@ Emitter::Value* Emitter::emit_integer_quotient(Value* a, Value* b, bool is_signe
   Value* quotient = builder_.CreateSDiv(a, safe);
   quotient = builder_.CreateSelect(by_minus_one, builder_.CreateNeg(a), quotient);
   return builder_.CreateSelect(by_zero, zero, quotient);
+}
+
+// Rounded once; integers wrap.
+Emitter::Value* Emitter::emit_fma(Value* a, Value* b, Value* c) {
+  if (a->getType()->isIntOrIntVectorTy()) return builder_.CreateAdd(builder_.CreateMul(a, b), c);
+  return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
 }
 
 Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
@@ -343,6 +350,10 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
     llvm::Type* f = builder_.getFloatTy();
     return v->getType()->isVectorTy() ? vector_type(f) : f;
   };
+  auto shift_amount = [&](Value* by) {
+    const auto last = static_cast<uint64_t>(info(dtype).bits - 1);
+    return builder_.CreateAnd(by, llvm::ConstantInt::get(by->getType(), last));
+  };
   switch (expr.op) {
     case Op::Neg:
       return real ? builder_.CreateFNeg(x[0]) : builder_.CreateNeg(x[0]);
@@ -355,6 +366,8 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]);
     case Op::Round:
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, x[0]);
+    case Op::Floor:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x[0]);
     case Op::Pow2: {
       Value* n = builder_.CreateFPToSI(x[0], integer_vector(x[0]));
       n = builder_.CreateShl(builder_.CreateAdd(n, i32_constant(n, 127)), i32_constant(n, 23));
@@ -400,8 +413,23 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
       return builder_.CreateAnd(x[0], x[1]);
     case Op::Or:
       return builder_.CreateOr(x[0], x[1]);
+    case Op::BitCast: {
+      llvm::Type* type = scalar_type(expr.dtype);
+      return builder_.CreateBitCast(x[0], vector ? vector_type(type) : type);
+    }
+    case Op::BitAnd:
+      return builder_.CreateAnd(x[0], x[1]);
+    case Op::BitOr:
+      return builder_.CreateOr(x[0], x[1]);
+    case Op::BitXor:
+      return builder_.CreateXor(x[0], x[1]);
+    case Op::ShiftLeft:
+      return builder_.CreateShl(x[0], shift_amount(x[1]));
+    case Op::ShiftRight:
+      return is_signed ? builder_.CreateAShr(x[0], shift_amount(x[1]))
+                       : builder_.CreateLShr(x[0], shift_amount(x[1]));
     case Op::Fma:
-      return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x[0]->getType()}, {x[0], x[1], x[2]});
+      return emit_fma(x[0], x[1], x[2]);
     case Op::Select:
       return builder_.CreateSelect(x[0], x[1], x[2]);
     default:

@@ -334,9 +334,7 @@ void Emitter::emit_mma(const kernel::Mma& mma) {
     for (int64_t v = 0; v < vectors; ++v) {
       llvm::AllocaInst* tile = acc.registers[static_cast<size_t>(row * vectors + v)];
       Value* old = builder_.CreateLoad(tile->getAllocatedType(), tile);
-      Value* sum = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {old->getType()},
-                                            {a, b[static_cast<size_t>(v)], old});
-      builder_.CreateStore(sum, tile);
+      builder_.CreateStore(emit_fma(a, b[static_cast<size_t>(v)], old), tile);
     }
   }
   constants_.erase(mma.row.name());

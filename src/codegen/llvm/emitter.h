@@ -78,6 +78,7 @@ class Emitter {
   Value* emit_register_column(int buffer, const Dim& offset);
   Value* emit_pointwise(const kernel::Expr& expr);
   Value* emit_integer_quotient(Value* a, Value* b, bool is_signed);
+  Value* emit_fma(Value* a, Value* b, Value* c);
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
   Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
