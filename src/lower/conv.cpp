@@ -114,7 +114,7 @@ bool is_conv(graph::Op op) { return op == graph::Op::Conv || op == graph::Op::Co
 
 ExprRef conv_element(Region& region, const Node& conv, const Index& index) {
   const Products products(region, conv, index);
-  const DType dtype = conv.types()[0].dtype;
+  const DType dtype = computed_in(conv.types()[0].dtype);
   ExprRef sum = constant(dtype, 0);
   if (written_out(conv)) {
     for (int64_t k = 0; k < products.depth().const_value(); ++k) {

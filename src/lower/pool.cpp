@@ -107,7 +107,7 @@ class Pool {
     ExprRef value, place;  // place: -1 where there is none
   };
   Best none() const { return {constant(dtype(), lowest(dtype())), constant(DType::I64, -1)}; }
-  DType dtype() const { return node_.operand(0).dtype(); }
+  DType dtype() const { return computed_in(node_.operand(0).dtype()); }
   bool wants_place() const { return region_.root().result == 1; }
   ExprRef wanted(const Best& best) const { return wants_place() ? best.place : best.value; }
 
