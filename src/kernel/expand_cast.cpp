@@ -32,7 +32,7 @@ ExprRef odd_f32_of_f64(const ExprRef& x) {
   const ExprRef nearest = cast(x, DType::F32), back = cast(nearest, DType::F64);
   const ExprRef bits = bit_cast(nearest, DType::U32);
   const ExprRef away = less(magnitude(x), magnitude(back));
-  const ExprRef odd = select(away, bits - number(bits, 1), bit_or(bits, number(bits, 1)));
+  const ExprRef odd = bit_or(select(away, bits - number(bits, 1), bits), number(bits, 1));
   const ExprRef exact = pointwise(Op::Or, {equal(back, x), equal(magnitude(nearest), f32(kInf))});
   const ExprRef keep = pointwise(Op::Or, {exact, pointwise(Op::Not, {equal(x, x)})});
   return bit_cast(select(keep, bits, odd), DType::F32);

@@ -93,7 +93,7 @@ float to_f32_rounding_to_odd(double value) {
   const uint32_t bits = std::bit_cast<uint32_t>(nearest);
   if (bits & 1u) return nearest;
   const bool rounded_away = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
-  return std::bit_cast<float>(rounded_away ? bits - 1 : bits | 1u);
+  return std::bit_cast<float>((rounded_away ? bits - 1 : bits) | 1u);
 }
 
 double to_f64_rounding_to_odd(int64_t value) {

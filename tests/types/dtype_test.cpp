@@ -108,6 +108,8 @@ TEST(SmallFloats, StoringAnF64RoundsOnce) {
   uint16_t bits = 0;
   store_from_f64(DType::F16, &bits, value);
   EXPECT_EQ(f16_to_f32(bits), 1 + 0x1p-10f);
+  store_from_f64(DType::F16, &bits, 1 + 0x1p-11 + 0x1.cp-24);  // the nearest f32 is above it
+  EXPECT_EQ(f16_to_f32(bits), 1 + 0x1p-10f);
   store_from_f64(DType::BF16, &bits, 1 + 0x1p-8 + 0x1p-40);
   EXPECT_EQ(bf16_to_f32(bits), 1 + 0x1p-7f);
   std::mt19937_64 random(5);
