@@ -39,6 +39,7 @@ TEST(ExpandCast, EveryCastIsThatOfTypes) {
     std::vector<std::byte> x = cast_samples(from);
     const int64_t n = static_cast<int64_t>(x.size()) / size_of(from);
     for (const DType to : all_dtypes()) {
+      if (to == from) continue;
       const std::vector<std::byte> expected = converted_by_types(from, to, x);
       std::vector<std::byte> y(expected.size());
       void* buffers[] = {x.data(), y.data()};
