@@ -30,6 +30,27 @@ const Node* awaited(const Node& node, const Definers& definers,
   return nullptr;
 }
 
+// Steps not seen that define what a constraint binds to symbols of steps seen: nothing needs their
+// values, but what the data says must fit all the same.
+std::vector<const Node*> bound_steps(const Definers& definers,
+                                     std::span<const Constraint> constraints,
+                                     const std::unordered_set<const Node*>& seen) {
+  std::vector<const Node*> result;
+  for (const Constraint& constraint : constraints) {
+    std::vector<const Node*> steps;
+    for (const Dim* side : {&constraint.left, &constraint.right}) {
+      for (const Symbol& symbol : side->symbols()) {
+        const auto found = definers.find(symbol.name());
+        if (found != definers.end() && found->second != nullptr) steps.push_back(found->second);
+      }
+    }
+    const auto is_seen = [&](const Node* step) { return seen.contains(step); };
+    if (std::ranges::none_of(steps, is_seen)) continue;
+    std::ranges::copy_if(steps, std::back_inserter(result), std::not_fn(is_seen));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<const Node*> Graph::topological() const {
@@ -42,8 +63,8 @@ std::vector<const Node*> Graph::topological() const {
   std::vector<const Node*> order;
   std::unordered_set<const Node*> seen;
   std::vector<Frame> stack;
-  for (const Output& output : outputs_) {
-    if (seen.insert(output.value.node).second) stack.push_back({output.value.node, 0});
+  const auto visit = [&](const Node* root) {
+    if (seen.insert(root).second) stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == top.node->operand_count()) {
@@ -60,6 +81,12 @@ std::vector<const Node*> Graph::topological() const {
       const Node* operand = top.node->operand(top.next++).node;
       if (seen.insert(operand).second) stack.push_back({operand, 0});
     }
+  };
+  for (const Output& output : outputs_) visit(output.value.node);
+  while (steps) {
+    const std::vector<const Node*> more = bound_steps(definers_, constraints_, seen);
+    if (more.empty()) break;
+    for (const Node* step : more) visit(step);
   }
   return order;
 }

@@ -103,10 +103,13 @@ class Layer {
 };
 
 bool Layer::has_lengths() const {
+  const auto is_all = [&](const Value& lengths) {
+    const auto& known = lengths.shape_value();
+    return known && std::ranges::all_of(*known, [&](const Dim& length) { return length == time_; });
+  };
   const Node& lengths = *operands_[4].node;
-  if (lengths.op() != Op::Expand) return true;
-  const auto& known = lengths.operand(0).shape_value();
-  return !known || known->size() != 1 || (*known)[0] != time_;
+  const bool spread = lengths.op() == Op::Expand && is_all(lengths.operand(0));
+  return !spread && !is_all(operands_[4]);
 }
 
 Value Layer::part(size_t operand, int64_t direction) const {

@@ -34,7 +34,12 @@ Term choose(const Term& condition, const Operand& then, const Operand& otherwise
 }
 
 Term sum_of(const Term& vector) { return vector.reduce(Op::ReduceSum, 0).reshape({}); }
-Term product_of(const Term& vector) { return vector.reduce(Op::ReduceProd, 0).reshape({}); }
+Term product_of(const Term& vector) {
+  const int64_t count = vector.shape()[0].const_value();
+  Term result = count == 0 ? number(vector.g(), 1) : vector.at(0);
+  for (int64_t i = 1; i < count; ++i) result = result * vector.at(i);
+  return result;
+}
 Term any_of(const Term& flags) {
   return more(flags.as(DType::I64).reduce(Op::ReduceMax, 0), 0).reshape({});
 }

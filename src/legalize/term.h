@@ -69,7 +69,7 @@ Term choose(const Term& condition, const Operand& then, const Operand& otherwise
 
 // All elements of a vector joined, as a scalar.
 Term sum_of(const Term& vector);
-Term product_of(const Term& vector);
+Term product_of(const Term& vector);  // of a few
 Term any_of(const Term& flags);
 // How many flags of a short vector are set before each.
 Term count_before(const Term& flags);
