@@ -105,7 +105,8 @@ std::string compare_outputs(const graph::Graph& g, const std::vector<Tensor>& ac
   return {};
 }
 
-// What went wrong, empty where nothing did.
+}  // namespace
+
 std::string run_data_sets(const Case& the_case, const graph::Graph& g, const Prepared& prepared) {
   const Tolerance tolerance = tolerance_of(the_case);
   const fs::path folder = the_case.model.parent_path();
@@ -122,7 +123,10 @@ std::string run_data_sets(const Case& the_case, const graph::Graph& g, const Pre
   }
 }
 
-}  // namespace
+Inputs first_inputs(const Case& the_case, const graph::Graph& g) {
+  if (is_flat(the_case)) return ramps(g);
+  return by_name(g, read_tensors(the_case.model.parent_path() / "test_data_set_0" / "input"));
+}
 
 std::vector<Case> find_cases(const fs::path& folder) {
   if (!fs::is_directory(folder)) throw user_error("{} is not a folder", folder.string());

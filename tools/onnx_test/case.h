@@ -27,4 +27,9 @@ struct CaseResult {
 std::vector<Case> find_cases(const std::filesystem::path& folder);
 CaseResult run_case(const Case& the_case, const Device& device);  // all its data sets
 
+// Parts of run_case: runs what is ready on every data set, and says what went wrong (empty:
+// nothing).
+std::string run_data_sets(const Case& the_case, const graph::Graph& g, const Prepared& prepared);
+Inputs first_inputs(const Case& the_case, const graph::Graph& g);  // of the first data set
+
 }  // namespace tenon::onnx_test

@@ -1,7 +1,7 @@
 // See suite.h.
 #include "tools/onnx_test/suite.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tools/onnx_test/case.h"
+#include "tools/onnx_test/symbolic.h"
 
 namespace tenon::onnx_test {
 namespace {
@@ -43,16 +44,20 @@ void report(const Case& the_case, const CaseResult& result, const std::string* s
   if (result.passed && verbose) fmt::print("passed {} ({})\n", the_case.name, how(result));
 }
 
-}  // namespace
-
-int run_suite(const SuiteOptions& options, const Device& device) {
+std::vector<Case> cases_of(const SuiteOptions& options) {
   std::vector<Case> cases;
   for (const std::string& folder : options.folders) {
     std::ranges::move(find_cases(folder), std::back_inserter(cases));
   }
   if (cases.empty()) throw user_error("no case is in the folders given");
+  return cases;
+}
+
+}  // namespace
+
+int run_suite(const SuiteOptions& options, const Device& device) {
   Counts counts;
-  for (const Case& one : cases) {
+  for (const Case& one : cases_of(options)) {
     report(one, run_case(one, device), options.skip.reason(one.name), options.verbose, counts);
     std::fflush(stdout);
   }
@@ -61,6 +66,29 @@ int run_suite(const SuiteOptions& options, const Device& device) {
   }
   fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
   return counts.failed == 0 ? 0 : 1;
+}
+
+int run_suite_symbolic(const SuiteOptions& options, const Device& device) {
+  int full = 0, partly = 0, failed = 0, second = 0;
+  for (const Case& one : cases_of(options)) {
+    if (options.skip.reason(one.name)) continue;
+    const SymbolicResult result = run_symbolic(one, device);
+    second += result.passed && result.second ? 1 : 0;
+    if (!result.passed) {
+      ++failed;
+      fmt::print("FAILED {}: {}\n", one.name, one_line(result.message));
+    } else if (!result.fixed.empty()) {
+      ++partly;
+      fmt::print("fixed {}: {}\n", one.name, fmt::join(result.fixed, "; "));
+    } else {
+      ++full;
+      if (options.verbose) fmt::print("symbolic {}{}\n", one.name, result.second ? "" : " (once)");
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("{} fully symbolic, {} with numbers, {} failed; {} ran at a second set of extents\n",
+             full, partly, failed, second);
+  return failed == 0 ? 0 : 1;
 }
 
 }  // namespace tenon::onnx_test

@@ -20,4 +20,9 @@ struct SuiteOptions {
 // Exit code: 0 where none failed.
 int run_suite(const SuiteOptions& options, const Device& device);
 
+// The same cases with every extent of their inputs free (symbolic.h), those of the skip list left
+// out. A line per failure and per case that keeps numbers, with the reasons; at the end counts of
+// cases that are fully symbolic, that keep numbers, and that failed.
+int run_suite_symbolic(const SuiteOptions& options, const Device& device);
+
 }  // namespace tenon::onnx_test

@@ -84,7 +84,7 @@ int onnx_test(const OnnxTestOptions& options) {
   suite.folders = options.folders;
   suite.verbose = options.verbose;
   if (!options.skip.empty()) suite.skip = onnx_test::SkipList(options.skip);
-  return onnx_test::run_suite(suite, device);
+  return (options.symbolic ? onnx_test::run_suite_symbolic : onnx_test::run_suite)(suite, device);
 }
 
 }  // namespace tenon::cli

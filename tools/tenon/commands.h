@@ -46,6 +46,7 @@ struct ShowOptions {
 };
 
 struct OnnxTestOptions {
+  bool symbolic = false;
   std::vector<std::string> folders;
   std::string device = "interpreter";
   std::string codegen;  // empty: the device's own

@@ -136,6 +136,9 @@ struct CommandLine {
         ->check(kNotEmpty)
         ->type_name("FILE");
     command->add_flag("--verbose", onnx_test.verbose, "A line for every case");
+    command->add_flag(
+        "--symbolic", onnx_test.symbolic,
+        "Every extent of the inputs is a symbol: compile once, run at two sets of extents");
   }
 };
 

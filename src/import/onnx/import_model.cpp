@@ -58,7 +58,9 @@ graph::Graph import_narrowing(const ModelProto& model, TensorLoader& loader,
   for (int round = 0;; ++round) {
     graph::Graph g;
     try {
-      ModelImporter(model, loader, g, {options.dim_bounds, known}).run();
+      ModelImporter(model, loader, g,
+                    {options.dim_bounds, known, options.free_extents, options.fixed_extents})
+          .run();
       if (round == 8 || !learn(g, known)) return g;
     } catch (const Error& error) {
       if (round < 8 && learn(g, known)) continue;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,10 @@ struct ImportOptions {
   // Narrows symbols: {"seq", {1, 512}}. An unknown name is a User error that lists the model's
   // symbols.
   std::map<std::string, std::pair<int64_t, int64_t>> dim_bounds;
+  // Extents of inputs that are numbers become symbols too: n becomes INPUT_AXIS of 0..2n, unless
+  // that name is among `fixed_extents`.
+  bool free_extents = false;
+  std::set<std::string> fixed_extents;
 };
 
 graph::Graph import_file(const std::string& path, const ImportOptions& options = {});

@@ -50,12 +50,20 @@ Symbol Symbols::make(const std::string& name) const {
   return Symbol(name, bounds);
 }
 
+Dim Symbols::number(int64_t extent, std::string_view input, size_t axis) {
+  const std::string own = fmt::format("{}_{}", input, axis);
+  if (!rules_.free_extents || extent == 0 || rules_.fixed_extents.contains(own)) return extent;
+  const Symbol symbol(unused_name(own), {0, 2 * extent});
+  by_name_.emplace(symbol.name(), symbol);
+  return Dim(symbol);
+}
+
 Dim Symbols::extent(const DimensionProto& dim, std::string_view input, size_t axis) {
   if (dim.value) {
     if (*dim.value < 0) {
       throw user_error("input '{}' has the negative extent {}", input, *dim.value);
     }
-    return Dim(*dim.value);
+    return number(*dim.value, input, axis);
   }
   const std::string param =
       dim.param.empty() ? fmt::format("{}_{}", input, axis) : std::string(dim.param);

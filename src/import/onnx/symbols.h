@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@ namespace tenon::onnx {
 struct SymbolRules {
   std::map<std::string, std::pair<int64_t, int64_t>> bounds;  // the user's
   std::map<std::string, int64_t> limits;                      // upper bounds the model proves
+  bool free_extents = false;                                  // see ImportOptions
+  std::set<std::string> fixed_extents;
 };
 
 class Symbols {
@@ -31,6 +34,7 @@ class Symbols {
 
  private:
   Symbol make(const std::string& name) const;
+  Dim number(int64_t extent, std::string_view input, size_t axis);
   std::string unused_name(std::string_view text) const;
 
   SymbolRules rules_;

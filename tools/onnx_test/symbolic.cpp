@@ -1,0 +1,161 @@
+#include "tools/onnx_test/symbolic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "import/onnx/onnx.h"
+#include "tools/onnx_test/compare.h"
+
+namespace tenon::onnx_test {
+namespace {
+
+using graph::Graph;
+using graph::Tensor;
+
+// A model with some extents free, ready to run.
+struct Attempt {
+  std::optional<Graph> graph;
+  Prepared prepared;
+  std::string problem;  // empty: it is compiled
+};
+
+Attempt attempt(const Case& the_case, const Device& device, std::set<std::string> fixed) {
+  Attempt result;
+  try {
+    onnx::ImportOptions options;
+    options.free_extents = true;
+    options.fixed_extents = std::move(fixed);
+    result.graph = onnx::import_file(the_case.model.string(), options);
+    result.prepared = device(*result.graph);
+    if (!result.prepared.compiled) result.problem = result.prepared.why;
+  } catch (const std::exception& error) {
+    result.problem = error.what();
+  }
+  return result;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// The extents of the model's inputs that are numbers, by the names that free extents have.
+std::vector<std::string> extents_of(const Case& the_case) {
+  std::vector<std::string> names;
+  const Graph g = onnx::import_file(the_case.model.string());
+  for (const graph::Value& input : g.inputs()) {
+    for (int axis = 0; axis < input.shape().rank(); ++axis) {
+      if (input.shape()[axis].is_const()) {
+        names.push_back(fmt::format("{}_{}", input.node->name(), axis));
+      }
+    }
+  }
+  return names;
+}
+
+// From all fixed, extents are freed one by one as long as the model still compiles.
+std::set<std::string> fixed_extents(const Case& the_case, const Device& device,
+                                    std::vector<std::string>& reasons) {
+  const std::vector<std::string> names = extents_of(the_case);
+  std::set<std::string> fixed(names.begin(), names.end());
+  for (const std::string& name : names) {
+    std::set<std::string> fewer = fixed;
+    fewer.erase(name);
+    const Attempt freed = attempt(the_case, device, fewer);
+    if (freed.problem.empty()) {
+      fixed = std::move(fewer);
+    } else {
+      reasons.push_back(fmt::format("{}: {}", name, first_line(freed.problem)));
+    }
+  }
+  return fixed;
+}
+
+// Other extents: all grow by one, or double; with `ones`, those of 1 stay, for they broadcast.
+struct Change {
+  int64_t factor, more;
+  bool ones;
+};
+constexpr Change kChanges[] = {{1, 1, true}, {2, 0, true}, {2, 0, false}, {1, -1, true}};
+
+int64_t changed(int64_t extent, const Change& change) {
+  if (extent == 0 || (change.ones && extent == 1)) return extent;
+  return extent * change.factor + change.more;
+}
+
+// The tensor at other extents: its elements over again, so that integers stay what they may be.
+Tensor resized(const Tensor& source, std::span<const int64_t> shape) {
+  Tensor result{source.dtype, {shape.begin(), shape.end()}, {}};
+  const auto size = static_cast<size_t>(size_of(source.dtype));
+  result.bytes.resize(static_cast<size_t>(result.elements()) * size);
+  std::vector<int64_t> at(shape.size(), 0);
+  for (size_t to = 0; to < result.bytes.size(); to += size) {
+    int64_t from = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis) {
+      from = from * source.shape[axis] + at[axis] % source.shape[axis];
+    }
+    std::memcpy(&result.bytes[to], &source.bytes[static_cast<size_t>(from) * size], size);
+    for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
+  }
+  return result;
+}
+
+Inputs at_other_extents(const Graph& g, const Inputs& inputs, const Change& change) {
+  Inputs result;
+  for (const graph::Value& input : g.inputs()) {
+    const Tensor& given = inputs.at(input.node->name());
+    std::vector<int64_t> shape = given.shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!input.shape()[static_cast<int>(axis)].is_const())
+        shape[axis] = changed(shape[axis], change);
+    }
+    result[input.node->name()] = resized(given, shape);
+  }
+  return result;
+}
+
+// Against the interpreter, at the first other extents that it takes.
+void run_second(const Attempt& ready, const Inputs& inputs, SymbolicResult& result) {
+  for (const Change& change : kChanges) {
+    std::vector<Tensor> expected;
+    const Inputs others = at_other_extents(*ready.graph, inputs, change);
+    try {
+      expected = graph::interpret(*ready.graph, others);
+    } catch (const Error&) {
+      continue;  // extents that the model does not take together
+    }
+    const std::vector<Tensor> actual = ready.prepared.run(others);
+    for (size_t i = 0; i < expected.size() && result.message.empty(); ++i) {
+      const std::string what = difference(actual[i], expected[i], {});
+      if (!what.empty())
+        result.message =
+            fmt::format("at other extents output '{}' {}", ready.graph->outputs()[i].name, what);
+    }
+    result.second = true;
+    return;
+  }
+}
+
+}  // namespace
+
+SymbolicResult run_symbolic(const Case& the_case, const Device& device) {
+  SymbolicResult result;
+  try {
+    Attempt ready = attempt(the_case, device, {});
+    if (!ready.problem.empty()) {
+      ready = attempt(the_case, device, fixed_extents(the_case, device, result.fixed));
+    }
+    if (!ready.problem.empty()) throw user_error("{}", ready.problem);
+    result.message = run_data_sets(the_case, *ready.graph, ready.prepared);
+    if (result.message.empty()) {
+      run_second(ready, first_inputs(the_case, *ready.graph), result);
+    }
+  } catch (const std::exception& error) {
+    result.message = error.what();
+  }
+  result.passed = result.message.empty();
+  return result;
+}
+
+}  // namespace tenon::onnx_test
