@@ -180,5 +180,17 @@ TEST(Dims, WithoutNameOrValueAreNamedAfterInputAndAxis) {
   EXPECT_EQ(m.type(), "f32[x_0, seq_len, seq_len_2]");
 }
 
+TEST(FreeExtents, NumbersOfInputsBecomeSymbolsUnlessFixed) {
+  OnnxWriter w({{"", 17}});
+  w.input("x", kFloat, {2, 3});
+  w.raw_node("n", "Relu", {"x"}, {"y"}, {});
+  w.untyped_output("y");
+  const graph::Graph free = import_writer(w, {.free_extents = true});
+  EXPECT_EQ(free.outputs()[0].value.type().to_string(), "f32[x_0, x_1]");
+  EXPECT_EQ(free.symbols().at("x_1").bounds(), (Bounds{0, 6}));
+  const graph::Graph half = import_writer(w, {.free_extents = true, .fixed_extents = {"x_1"}});
+  EXPECT_EQ(half.outputs()[0].value.type().to_string(), "f32[x_0, 3]");
+}
+
 }  // namespace
 }  // namespace tenon::onnx
