@@ -83,7 +83,8 @@ Scheduled Scheduler::run() {
     nest.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
   }
   if (only) {
-    kernel_.body = schedule_contraction(nest, *only);
+    kernel_.body = stages_columns(nest, *only) ? schedule_windows(nest, *only)
+                                               : schedule_contraction(nest, *only);
   } else if (any_contraction) {
     kernel_.body = schedule_tiles(nest);
   } else if (is_transpose(nest)) {

@@ -54,13 +54,17 @@ class Scheduler {
   kernel::Block threaded(const RowNest& nest, int64_t row_block, const Dim& groups,
                          const ItemBody& make);
 
-  // rows.cpp, transpose.cpp, contraction.cpp, tiles.cpp: the kinds of schedules.
+  // rows.cpp, transpose.cpp, contraction.cpp, tiles.cpp, windows.cpp: the kinds of schedules.
   kernel::Block schedule_rows(const RowNest& nest);
   kernel::Block schedule_flat(const RowNest& nest);
   kernel::Block schedule_transpose(const RowNest& nest);
   kernel::Block transposed(const RowNest& nest);
   kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
   kernel::Block schedule_tiles(const RowNest& nest);
+  kernel::Block schedule_windows(const RowNest& nest, const Contraction& contraction);
+  kernel::Block stage_columns(const Contraction& contraction, int stage, const Dim& first,
+                              const Dim& panels);
+  bool stages_columns(const RowNest& nest, const Contraction& contraction) const;
   kernel::Block row_statements(const kernel::Block& body);
   bool right_operand_uses(const kernel::Block& body, const Symbol& symbol) const;
 

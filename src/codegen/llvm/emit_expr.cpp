@@ -99,7 +99,9 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
     const auto stride = offset.uses(*lane_) ? offset.coefficient(*lane_) : std::nullopt;
     const bool contiguous = stride && stride->is_const(1) && !is_lane_varying(at_lane(offset, 0));
     const bool steps = stride && stride->is_const() && !uses_lane_symbols(offset);
-    if (!contiguous && (guard || !steps) && info(buffer.dtype).bits >= 32) {
+    if (steps && stride->is_const(2) && info(buffer.dtype).bits >= 32) {
+      result = emit_load_pairs(expr, guard);
+    } else if (!contiguous && (guard || !steps) && info(buffer.dtype).bits >= 32) {
       result = emit_gather(expr, guard);
     } else if (!contiguous) {
       result = emit_load_lanes(expr);

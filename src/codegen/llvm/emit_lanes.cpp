@@ -156,4 +156,27 @@ Emitter::Value* Emitter::emit_gather(const kernel::Expr& expr, Value* guard) {
                                      llvm::Constant::getNullValue(vector_type(type)));
 }
 
+// Every second element: two vectors, of which masks let only those through that are asked for.
+Emitter::Value* Emitter::emit_load_pairs(const kernel::Expr& expr, Value* guard) {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
+  llvm::Type* type = vector_type(memory_type(buffer.dtype));
+  const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
+  const Dim first = at_lane(known(expr.index), 0);
+  Value* wanted = guard ? splat(guard) : splat(builder_.getTrue());
+  Value* never = llvm::Constant::getNullValue(wanted->getType());
+  std::vector<Value*> halves;
+  std::vector<int> even;
+  for (int half = 0; half < 2; ++half) {
+    std::vector<int> spread;
+    for (int i = 0; i < kLaneCount; ++i)
+      spread.push_back(i % 2 == 0 ? half * 8 + i / 2 : static_cast<int>(kLaneCount));
+    Value* mask = builder_.CreateShuffleVector(wanted, never, spread);
+    halves.push_back(builder_.CreateMaskedLoad(type,
+                                               address(expr.buffer, first + half * kLaneCount),
+                                               align, mask, llvm::Constant::getNullValue(type)));
+  }
+  for (int i = 0; i < kLaneCount; ++i) even.push_back(2 * i);
+  return builder_.CreateShuffleVector(halves[0], halves[1], even);
+}
+
 }  // namespace tenon::codegen

@@ -98,6 +98,7 @@ class Emitter {
   Value* emit_lane_quotient(const Dim& a, const Dim& b);
   Value* emit_lane_guard(const Dim& index, const Dim& bound);
   Value* emit_gather(const kernel::Expr& expr, Value* guard);
+  Value* emit_load_pairs(const kernel::Expr& expr, Value* guard);
   size_t lane_depth(const Dim& dim) const;
   bool uses_lane_symbols(const Dim& dim) const;
 
