@@ -113,7 +113,11 @@ class Partitioner {
     return !goes_on;
   }
 
+  // Random numbers are drawn by position, in the order of their own tensor.
+  static bool is_random(Op op) { return op == Op::RandomUniform || op == Op::RandomNormal; }
+
   bool must_store(Value value, bool constant) const {
+    if (is_random(value.op())) return true;
     const auto uses = uses_.uses(value);
     if (constant) return !is_view(value.op()) && feeds_a_run(value);
     if (is_view(value.op())) return false;

@@ -41,6 +41,8 @@ Value apply_float(Op op, DType dtype, T a, T b, T c) {
       return of(std::floor(a));
     case Op::Pow2:
       return of(pow2(a));
+    case Op::Scale:
+      return of(std::isnan(b) ? a : std::scalbn(a, static_cast<int>(b)));
     case Op::Exponent:
       return of(static_cast<T>(std::ilogb(a)));
     case Op::Mantissa:

@@ -19,6 +19,7 @@ Domain domain_of(Op op) {
     case Op::Pow2:
     case Op::Exponent:
     case Op::Mantissa:
+    case Op::Scale:
       return Domain::Float;
     case Op::BitAnd:
     case Op::BitOr:

@@ -206,6 +206,9 @@ ExprRef Region::compute(Value value, const Index& index) {
     case graph::Op::Conv:
     case graph::Op::ConvTranspose:
       return conv_element(*this, node, index);
+    case graph::Op::RandomUniform:
+    case graph::Op::RandomNormal:
+      return random_op(node, dot(index, value.shape().strides()));
     case graph::Op::BitCast:
       return bit_cast_op(node, at(node.operand(0), index));
     default:

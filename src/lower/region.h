@@ -66,6 +66,8 @@ Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto 
 // The scalar definition of an elementwise op.
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x);
 kernel::ExprRef cast_op(const graph::Node& node, const kernel::ExprRef& x);
+// The random number at a row-major position of the op's result.
+kernel::ExprRef random_op(const graph::Node& node, const Dim& position);
 kernel::ExprRef bit_cast_op(const graph::Node& node, const kernel::ExprRef& x);
 kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 

@@ -1,10 +1,9 @@
-// The expansions of exp, log, erf and tanh against libm in double: the largest error over a dense
-// sample of f32, and the special values.
+// The expansions of functions against libm: f32 against double, f64 against long double. The
+// largest error over a sample of all bit patterns, and the special values.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 
 #include "kernel/kernel.h"
@@ -13,21 +12,28 @@
 namespace tenon::kernel {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::vector<float> evaluate(const char* op, std::vector<float> x) {
-  std::vector<float> y(x.size());
-  const Kernel k = parse(std::string("kernel math lowered dims n: 1..100000000\n"
-                                     "  buffer x: f32[n] global argument 0\n"
-                                     "  buffer y: f32[n] global argument 1 written\n"
-                                     "  parallel i in n\n"
-                                     "    y[i] = ") +
-                         op + "(x[i])\n");
-  void* buffers[] = {x.data(), y.data()};
+template <typename T>
+constexpr const char* kName = sizeof(T) == 4 ? "f32" : "f64";
+
+template <typename T>
+std::vector<T> run(const std::string& expr, std::vector<T> x, std::vector<T> z) {
+  std::vector<T> y(x.size());
+  const std::string dtype = kName<T>;
+  const Kernel k =
+      parse("kernel math lowered dims n: 1..100000000\n  buffer x: " + dtype +
+            "[n] global argument 0\n  buffer z: " + dtype + "[n] global argument 1\n  buffer y: " +
+            dtype + "[n] global argument 2 written\n  parallel i in n\n    y[i] = " + expr + "\n");
+  void* buffers[] = {x.data(), z.data(), y.data()};
   const int64_t dims[] = {static_cast<int64_t>(x.size())};
   interpret(k, buffers, dims, nullptr);
   return y;
+}
+template <typename T>
+std::vector<T> evaluate(const std::string& op, const std::vector<T>& x) {
+  return run<T>(op + "(x[i])", x, x);
 }
 
 // Every `step`-th f32 from lo to hi (same sign), as bit patterns go: dense near 0, too.
@@ -46,85 +52,163 @@ std::vector<float> sample(float lo, float hi, uint32_t step) {
   return values;
 }
 
-// In units of the last place of the correctly rounded f32.
-double ulps(float got, double exact) {
-  if (std::isinf(got) && std::isinf(static_cast<float>(exact))) return 0;
-  const float nearest = std::fabs(static_cast<float>(exact));
-  const double unit = std::nextafter(nearest, kInf) - static_cast<double>(nearest);
-  return std::fabs(got - exact) / unit;
+// In units of the last place of the correctly rounded result.
+template <typename T, typename Wide>
+double ulps(T got, Wide exact) {
+  const T nearest = static_cast<T>(exact);
+  if (std::isnan(got) || std::isnan(nearest))
+    return std::isnan(got) == std::isnan(nearest) ? 0 : kInf;
+  if (std::isinf(got) || std::isinf(nearest)) {
+    // Half a unit past the largest number is a matter of rounding.
+    const bool both = std::isinf(got) && std::isinf(nearest) && (got > 0) == (nearest > 0);
+    const Wide largest = std::numeric_limits<T>::max();
+    const bool border =
+        std::fabs(std::fabs(exact) / largest - 1) < 4 * std::numeric_limits<T>::epsilon();
+    return both || border ? 0 : kInf;
+  }
+  const T size = std::fabs(nearest);
+  const Wide unit = Wide{std::nextafter(size, std::numeric_limits<T>::infinity())} - Wide{size};
+  return static_cast<double>(std::fabs(Wide{got} - exact) / unit);
 }
 
-double largest_error(const char* op, double (*exact)(double), const std::vector<float>& x) {
-  const std::vector<float> y = evaluate(op, x);
+template <typename T, typename Wide>
+double largest_error(const std::string& op, Wide (*exact)(Wide), const std::vector<T>& x) {
+  const std::vector<T> y = evaluate<T>(op, x);
   double worst = 0;
   size_t where = 0;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double error = ulps(y[i], exact(x[i]));
+    const double error = ulps<T, Wide>(y[i], exact(x[i]));
     if (!(error <= worst)) worst = error, where = i;
   }
   testing::Test::RecordProperty(op, std::to_string(worst));
-  std::printf("%s: %.3f ulp at %a over %zu values\n", op, worst, x[where], x.size());
+  std::printf("%s of %s: %.3f ulp at %a over %zu values\n", op.c_str(), kName<T>, worst,
+              static_cast<double>(x[where]), x.size());
   return worst;
 }
 
 // A prime: about half a million values per sign, in full 64 times as many.
 const uint32_t kStep = full_tests() ? 61 : 4099;
 
-TEST(ExpandMath, ExpIsWithinTwoUlps) {
-  EXPECT_LE(largest_error("exp", std::exp, sample(0, 88.72f, kStep)), 2);
-  EXPECT_LE(largest_error("exp", std::exp, sample(-0.0f, -86.59f, kStep)), 2);
+struct Function {
+  const char* name;
+  double (*in_f64)(double);
+  long double (*in_long)(long double);
+};
+std::ostream& operator<<(std::ostream& stream, const Function& f) { return stream << f.name; }
+
+const Function kFunctions[] = {
+    {"exp", std::exp, std::exp},       {"log", std::log, std::log},
+    {"erf", std::erf, std::erf},       {"tanh", std::tanh, std::tanh},
+    {"expm1", std::expm1, std::expm1}, {"log1p", std::log1p, std::log1p},
+    {"sin", std::sin, std::sin},       {"cos", std::cos, std::cos},
+    {"tan", std::tan, std::tan},       {"asin", std::asin, std::asin},
+    {"acos", std::acos, std::acos},    {"atan", std::atan, std::atan},
+    {"sinh", std::sinh, std::sinh},    {"cosh", std::cosh, std::cosh},
+    {"asinh", std::asinh, std::asinh}, {"acosh", std::acosh, std::acosh},
+    {"atanh", std::atanh, std::atanh},
+};
+
+class ExpandFunction : public ::testing::TestWithParam<Function> {};
+INSTANTIATE_TEST_SUITE_P(All, ExpandFunction, ::testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return info.param.name; });
+
+// Every f32, of both signs, subnormal and huge ones included.
+TEST_P(ExpandFunction, OfF32IsWithinTwoUlps) {
+  const Function& f = GetParam();
+  const float most = std::numeric_limits<float>::max();
+  EXPECT_LE(largest_error<float>(f.name, f.in_f64, sample(0, most, kStep)), 2);
+  EXPECT_LE(largest_error<float>(f.name, f.in_f64, sample(-0.0f, -most, kStep)), 2);
 }
 
-TEST(ExpandMath, ExpOfSpecialValues) {
-  const auto y = evaluate("exp", {0, -0.0f, kInf, -kInf, kNaN, 88.8f, -87.5f, -1000});
-  EXPECT_EQ(y[0], 1);
-  EXPECT_EQ(y[1], 1);
-  EXPECT_EQ(y[2], kInf);
-  EXPECT_EQ(y[3], 0);
-  EXPECT_TRUE(std::isnan(y[4]));
-  EXPECT_EQ(y[5], kInf);
-  EXPECT_EQ(y[6], 0);  // below the smallest normal number the result is 0
-  EXPECT_EQ(y[7], 0);
+// Around 0 on a scale of every size, angles up to where three parts of pi/2 serve.
+TEST_P(ExpandFunction, OfF64IsWithinFiveUlps) {
+  const Function& f = GetParam();
+  std::vector<double> x;
+  const int count = full_tests() ? 400'000 : 20'000;
+  for (int i = 0; i < count; ++i) {
+    const double size = std::ldexp(1 + std::fmod(i * 0.6180339887498949, 1.0), i % 90 - 60);
+    x.push_back(i % 7 < 3 ? -size : size);
+    x.push_back(std::fmod(i * 0.7548776662466927, 1.0) * (i % 2 ? 2 : -2));
+    x.push_back(std::fmod(i * 0.5698402909980532, 1.0) * (i % 2 ? 740 : -740));
+  }
+  EXPECT_LE(largest_error<double>(f.name, f.in_long, x), 5);
 }
 
-TEST(ExpandMath, ErfIsWithinSixUlps) {
-  EXPECT_LE(largest_error("erf", std::erf, sample(0x1p-126f, 10, kStep)), 6);
-  EXPECT_LE(largest_error("erf", std::erf, sample(-0x1p-126f, -10, kStep)), 6);
-}
-
-TEST(ExpandMath, TanhIsWithinSixUlps) {
-  EXPECT_LE(largest_error("tanh", std::tanh, sample(0x1p-126f, 20, kStep)), 6);
-  EXPECT_LE(largest_error("tanh", std::tanh, sample(-0x1p-126f, -20, kStep)), 6);
-}
-
-TEST(ExpandMath, OddFunctionsOfSpecialValues) {
-  for (const char* op : {"erf", "tanh"}) {
-    const auto y = evaluate(op, {0, -0.0f, kInf, -kInf, kNaN, 1e30f, -1e30f});
-    EXPECT_EQ(y[0], 0);
-    EXPECT_FALSE(std::signbit(y[0]));
-    EXPECT_EQ(y[1], 0);
-    EXPECT_TRUE(std::signbit(y[1])) << op;
-    EXPECT_TRUE(std::isnan(y[4])) << op;
-    // Saturated results may miss 1 by one unit.
-    for (const size_t i : {2u, 5u}) EXPECT_NEAR(y[i], 1, 0x1p-23f) << op;
-    for (const size_t i : {3u, 6u}) EXPECT_NEAR(y[i], -1, 0x1p-23f) << op;
+template <typename T>
+void expect_same(T got, T want, const std::string& what) {
+  if (std::isnan(want)) {
+    EXPECT_TRUE(std::isnan(got)) << what << " is " << got;
+  } else {
+    EXPECT_EQ(got, want) << what;
+    EXPECT_EQ(std::signbit(got), std::signbit(want)) << what;
   }
 }
 
-TEST(ExpandMath, LogIsWithinTwoUlps) {
-  const auto x = sample(0x1p-149f, std::numeric_limits<float>::max(), kStep);
-  EXPECT_LE(largest_error("log", std::log, x), 2);
+// Where the result is exact: zeros of either sign, infinities, NaN, the ends of the domain.
+TEST_P(ExpandFunction, OfSpecialValues) {
+  const Function& f = GetParam();
+  for (const double x : {0.0, -0.0, kInf, -kInf, kNaN, 1e30, -1e30}) {
+    const double want = f.in_f64(x);
+    const bool exact = std::isnan(want) || std::isinf(want) || want == 0 || std::fabs(want) == 1;
+    if (!exact) continue;
+    const std::string what = std::string(f.name) + " of " + std::to_string(x);
+    const auto narrow = static_cast<float>(x);
+    expect_same(evaluate<float>(f.name, {narrow})[0],
+                static_cast<float>(f.in_f64(static_cast<double>(narrow))), what);
+    const bool angle = std::fabs(x) == 1e30;  // of f64 up to 2^30 only
+    if (!angle) expect_same(evaluate<double>(f.name, {x})[0], want, what);
+  }
 }
 
-TEST(ExpandMath, LogOfSpecialValues) {
-  const auto y = evaluate("log", {1, 0, -0.0f, -1, kInf, -kInf, kNaN});
-  EXPECT_EQ(y[0], 0);
-  EXPECT_EQ(y[1], -kInf);
-  EXPECT_EQ(y[2], -kInf);
-  EXPECT_TRUE(std::isnan(y[3]));
-  EXPECT_EQ(y[4], kInf);
-  EXPECT_TRUE(std::isnan(y[5]));
-  EXPECT_TRUE(std::isnan(y[6]));
+// Every pair of these, with results from libm: exact ones for special values.
+const double kOperands[] = {0.0,  -0.0,  1.0,    -1.0,  0.5,  -0.5,  2.0,   -2.0,  3.0,
+                            -3.0, 2.5,   -2.5,   1e-30, 1e30, -1e30, kInf,  -kInf, kNaN,
+                            7.75, 123.0, -124.0, 1e-40, 3e38, 0.999, 1.001, 33.25, -0.7};
+
+TEST(ExpandPow, IsWithinTwoUlpsAndRightAtTheEdges) {
+  std::vector<double> x, y;
+  for (const double a : kOperands) {
+    for (const double b : kOperands) x.push_back(a), y.push_back(b);
+  }
+  for (int i = 0; i < 50'000; ++i) {
+    x.push_back(std::ldexp(1 + std::fmod(i * 0.6180339887498949, 1.0), i % 60 - 30));
+    y.push_back(std::fmod(i * 0.7548776662466927, 1.0) * (i % 2 ? 8 : -8));
+  }
+  const std::vector<float> fx(x.begin(), x.end()), fy(y.begin(), y.end());
+  const auto single = run<float>("pow(x[i], z[i])", fx, fy);
+  const auto wide = run<double>("pow(x[i], z[i])", x, y);
+  double worst_f32 = 0, worst_f64 = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double want = std::pow(static_cast<double>(fx[i]), static_cast<double>(fy[i]));
+    const double error = ulps<float, double>(single[i], want);
+    ASSERT_LE(error, 2) << fx[i] << "^" << fy[i] << " = " << single[i] << ", not " << want;
+    const long double exact =
+        std::pow(static_cast<long double>(x[i]), static_cast<long double>(y[i]));
+    const double wide_error = ulps<double, long double>(wide[i], exact);
+    ASSERT_LE(wide_error, 4) << x[i] << "^" << y[i] << " = " << wide[i];
+    if (want == 0) ASSERT_EQ(std::signbit(single[i]), std::signbit(want)) << fx[i] << "^" << fy[i];
+    worst_f32 = std::max(worst_f32, error), worst_f64 = std::max(worst_f64, wide_error);
+  }
+  std::printf("pow: %.3f ulp of f32, %.3f ulp of f64\n", worst_f32, worst_f64);
+}
+
+TEST(ExpandRemainder, IsExact) {
+  std::vector<double> x, y;
+  for (const double a : kOperands) {
+    for (const double b : kOperands) x.push_back(a), y.push_back(b);
+  }
+  for (int i = 0; i < 3000; ++i) {
+    x.push_back(std::ldexp(1 + std::fmod(i * 0.6180339887498949, 1.0), i % 250 - 125));
+    y.push_back(std::ldexp(1 + std::fmod(i * 0.7548776662466927, 1.0), (i * 7) % 250 - 125));
+  }
+  const std::vector<float> fx(x.begin(), x.end()), fy(y.begin(), y.end());
+  const auto single = run<float>("rem(x[i], z[i])", fx, fy);
+  const auto wide = run<double>("rem(x[i], z[i])", x, y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const std::string what = std::to_string(x[i]) + " mod " + std::to_string(y[i]);
+    expect_same(single[i], std::fmod(fx[i], fy[i]), what);
+    expect_same(wide[i], std::fmod(x[i], y[i]), what);
+  }
 }
 
 }  // namespace

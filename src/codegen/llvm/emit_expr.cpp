@@ -1,5 +1,7 @@
 // Expressions. A value that does not depend on the lane stays a scalar and is spread only where it
 // meets a vector.
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
 
@@ -317,6 +319,28 @@ Emitter::Value* Emitter::emit_integer_quotient(Value* a, Value* b, bool is_signe
   return builder_.CreateSelect(by_zero, zero, quotient);
 }
 
+// x * 2^n. Without an instruction for it, by two factors: the first product is exact.
+Emitter::Value* Emitter::emit_scale(Value* x, Value* n) {
+  const bool vector = x->getType()->isVectorTy();
+  if (vector && has_scale_) {
+    constexpr uint64_t kCurrentRounding = 4;
+    return builder_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+        {x, n, llvm::PoisonValue::get(x->getType()), builder_.getInt16(0xffff),
+         builder_.getInt32(kCurrentRounding)});
+  }
+  llvm::Type* i32 = vector ? vector_type(builder_.getInt32Ty()) : builder_.getInt32Ty();
+  auto number = [&](uint64_t value) { return llvm::ConstantInt::get(i32, value); };
+  auto power = [&](Value* e) {
+    Value* bits = builder_.CreateShl(builder_.CreateAdd(e, number(127)), number(23));
+    return builder_.CreateBitCast(bits, x->getType());
+  };
+  Value* whole = builder_.CreateFPToSI(n, i32);
+  Value* half = builder_.CreateAShr(whole, number(1));
+  x = builder_.CreateFMul(x, power(half));
+  return builder_.CreateFMul(x, power(builder_.CreateSub(whole, half)));
+}
+
 // Rounded once; integers wrap.
 Emitter::Value* Emitter::emit_fma(Value* a, Value* b, Value* c) {
   if (a->getType()->isIntOrIntVectorTy()) return builder_.CreateAdd(builder_.CreateMul(a, b), c);
@@ -375,6 +399,8 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
       n = builder_.CreateShl(builder_.CreateAdd(n, i32_constant(n, 127)), i32_constant(n, 23));
       return builder_.CreateBitCast(n, float_like(n));
     }
+    case Op::Scale:
+      return emit_scale(x[0], x[1]);
     case Op::Exponent: {
       Value* bits = builder_.CreateBitCast(x[0], integer_vector(x[0]));
       bits = builder_.CreateAnd(builder_.CreateLShr(bits, i32_constant(bits, 23)),

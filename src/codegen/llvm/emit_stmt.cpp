@@ -18,8 +18,12 @@ enum Argument { kBuffers, kDims, kScratch, kBegin, kEnd, kFault };  // of progra
 
 }  // namespace
 
-Emitter::Emitter(const kernel::Kernel& kernel, llvm::Module& module)
-    : kernel_(kernel), module_(module), context_(module.getContext()), builder_(context_) {}
+Emitter::Emitter(const kernel::Kernel& kernel, llvm::Module& module, bool has_scale)
+    : kernel_(kernel),
+      module_(module),
+      has_scale_(has_scale),
+      context_(module.getContext()),
+      builder_(context_) {}
 
 void Emitter::emit() {
   llvm::Type* pointer = builder_.getPtrTy();

@@ -18,7 +18,8 @@ namespace tenon::codegen {
 
 class Emitter {
  public:
-  Emitter(const kernel::Kernel& kernel, llvm::Module& module);
+  // `has_scale`: the machine has one instruction for 16 lanes of Op::Scale.
+  Emitter(const kernel::Kernel& kernel, llvm::Module& module, bool has_scale);
   void emit();  // the function, and promotion of register buffers to values
 
   static constexpr const char* kEntryName = "tenon_kernel";
@@ -78,6 +79,7 @@ class Emitter {
   Value* emit_register_column(int buffer, const Dim& offset);
   Value* emit_pointwise(const kernel::Expr& expr);
   Value* emit_integer_quotient(Value* a, Value* b, bool is_signed);
+  Value* emit_scale(Value* x, Value* n);
   Value* emit_fma(Value* a, Value* b, Value* c);
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
@@ -126,6 +128,7 @@ class Emitter {
 
   const kernel::Kernel& kernel_;
   llvm::Module& module_;
+  const bool has_scale_;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;

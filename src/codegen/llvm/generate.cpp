@@ -4,6 +4,7 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -56,7 +57,8 @@ std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LL
   auto module = std::make_unique<llvm::Module>(kernel.name, context);
   module->setTargetTriple(kTriple);
   module->setDataLayout(machine.createDataLayout());
-  Emitter(kernel, *module).emit();
+  const bool has_scale = machine.getMCSubtargetInfo()->checkFeatures("+avx512f");
+  Emitter(kernel, *module, has_scale).emit();
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*module, &stream))
