@@ -240,7 +240,12 @@ void ProgramBuilder::note_given() {
   for (const program::IoSlot& output : program_.outputs) {
     for (const Dim& extent : output.type.shape) note(extent);
   }
-  for (const auto& [name, symbol] : given) program_.given.push_back(symbol);
+  for (const auto& [name, symbol] : given) {
+    if (!outer_.contains(name)) {
+      throw unsupported_error("extent {} is not an axis of any input", name);
+    }
+    program_.given.push_back(symbol);
+  }
   // A constraint on what no step names any more decides nothing.
   for (const Constraint& constraint : graph_.constraints()) {
     auto known = [&](const Dim& dim) {

@@ -233,5 +233,20 @@ TEST_F(Cli, ShowsEveryStage) {
   }
 }
 
+TEST_F(Cli, ReplaysASavedGraph) {
+  std::ofstream(path("case.txt")) << "case seed=3 n=5\n"
+                                     "graph\n"
+                                     "symbol n 1..9\n"
+                                     "input %x : f32[n]\n"
+                                     "%0 = neg(%x) : f32[n]\n"
+                                     "output \"y\" = %0\n";
+  const Outcome outcome = tenon("replay " + path("case.txt"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "same\n");
+  expect_error("replay " + path("none.txt"), 1, "cannot be read");
+  expect_error("replay " + path("model.onnx"), 1, "does not begin with");
+  expect_error("replay " + path("case.txt") + " --device tpu", 2, "there is: cpu");
+}
+
 }  // namespace
 }  // namespace tenon

@@ -54,6 +54,11 @@ struct OnnxTestOptions {
   bool verbose = false;
 };
 
+struct ReplayOptions {
+  std::string file;  // of tools/replay/case.h
+  std::string device = "cpu";
+};
+
 struct DemoOptions {
   int threads = 0;
 };
@@ -63,5 +68,6 @@ void bench(const BenchOptions& options);
 void show(const ShowOptions& options);
 void demo(const DemoOptions& options);
 int onnx_test(const OnnxTestOptions& options);  // the exit code: 1 where a case failed
+int replay(const ReplayOptions& options);  // the exit code: 1 where device and interpreter differ
 
 }  // namespace tenon::cli

@@ -42,6 +42,7 @@ struct CommandLine {
   ShowOptions show;
   DemoOptions demo;
   OnnxTestOptions onnx_test;
+  ReplayOptions replay;
 
   CommandLine() {
     app.set_version_flag("--version", kVersion);
@@ -52,6 +53,7 @@ struct CommandLine {
     add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
                 demo.threads);
     add_onnx_test();
+    add_replay();
   }
 
   static void add_threads(CLI::App* command, int& threads) {
@@ -140,6 +142,16 @@ struct CommandLine {
         "--symbolic", onnx_test.symbolic,
         "Every extent of the inputs is a symbol: compile once, run at two sets of extents");
   }
+
+  void add_replay() {
+    CLI::App* command =
+        app.add_subcommand("replay", "Run a saved graph on a device and on the interpreter");
+    command->add_option("file", replay.file, "A graph that differential testing saved")
+        ->required()
+        ->check(kNotEmpty)
+        ->type_name("FILE");
+    command->add_option("--device", replay.device, "cpu (default)")->type_name("DEVICE");
+  }
 };
 
 // What could have been written where something unknown was.
@@ -185,6 +197,7 @@ int call(const CommandLine& line) {
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
   if (name == "onnx-test") exit_code = onnx_test(line.onnx_test);
+  if (name == "replay") exit_code = replay(line.replay);
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw Error(ErrorKind::User, "standard output cannot be written");
   return exit_code;
