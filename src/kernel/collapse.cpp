@@ -34,7 +34,8 @@ bool collapsible(const Block& body, const Symbol& outer, const Symbol& inner, co
     if (const auto* l = stmt.as<Loop>()) check(l->extent);
     if (const auto* s = stmt.as<Store>())
       check(s->offset), check_guards(s->guards), check_expr(s->value);
-    if (const auto* l = stmt.as<Let>()) check(l->extent), check_expr(l->value);
+    if (const auto* l = stmt.as<Let>())
+      check(l->extent), check_guards(l->guards), check_expr(l->value);
     if (stmt.as<Mma>() || stmt.as<Specialize>()) result = false;
   });
   return result;

@@ -2,6 +2,8 @@
 // keeps sharing, so a DAG stays a DAG through every pass.
 #include "kernel/expr.h"
 
+#include <cmath>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -92,6 +94,13 @@ ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args
 
 ExprRef lanes(Op op, DType dtype, int buffer) {
   return make({.op = op, .dtype = dtype, .buffer = buffer});
+}
+
+ExprRef identity(Op join, DType dtype) {
+  if (join != Op::Max) return constant(dtype, join == Op::Mul ? 1 : 0);
+  if (is_float(dtype)) return constant(dtype, -std::numeric_limits<double>::infinity());
+  const bool is_signed = tenon::info(dtype).kind == DTypeKind::Signed;
+  return constant(dtype, is_signed ? -std::ldexp(1.0, tenon::info(dtype).bits - 1) : 0.0);
 }
 
 ExprRef transform(const ExprRef& root, const std::function<ExprRef(Expr&)>& change) {

@@ -42,6 +42,21 @@ inline constexpr OpInfo kOps[] = {
 constexpr const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 constexpr bool has(Op op, unsigned traits) { return (info(op).traits & traits) == traits; }
 
+// Reductions in lanes: what joins two elements, and the op that joins the lanes of a register.
+struct Reduction {
+  Op reduce, join, lanes;
+};
+inline constexpr Reduction kReductions[] = {
+    {Op::ReduceAdd, Op::Add, Op::LanesAdd},
+    {Op::ReduceMul, Op::Mul, Op::LanesMul},
+    {Op::ReduceMax, Op::Max, Op::LanesMax},
+};
+constexpr const Reduction& reduction_of(Op op) {  // by either of its ops
+  const Reduction* row = kReductions;
+  while (row->reduce != op && row->lanes != op) ++row;
+  return *row;
+}
+
 // Lanes of a row reduction and of every vector, on every CPU: a constant of the numerics class.
 inline constexpr int64_t kLaneCount = 16;
 
@@ -65,7 +80,7 @@ struct Expr {
   double value = 0;  // Const
   Dim index;         // Index, InRange: the expression; Load: the element offset in the buffer
   Dim bound;         // InRange: the bound; reductions: the extent of `range`
-  int buffer = -1;   // Load, LanesAdd, LanesMax
+  int buffer = -1;   // Load, lanes
   std::vector<Guard> guards;  // Load: where one fails the value is 0 and memory is not touched
   std::vector<Symbol> range;  // reductions: the one range they run over
 };
@@ -92,6 +107,7 @@ ExprRef cast(ExprRef x, DType dtype);
 ExprRef bit_cast(ExprRef x, DType dtype);
 ExprRef reduce(Op op, const Symbol& range, Dim extent, std::vector<ExprRef> args);
 ExprRef lanes(Op op, DType dtype, int buffer);
+ExprRef identity(Op join, DType dtype);  // that adds nothing: 0, 1, the lowest
 
 inline ExprRef operator+(ExprRef a, ExprRef b) {
   return pointwise(Op::Add, {std::move(a), std::move(b)});

@@ -32,7 +32,8 @@ struct LetCode {
   int slot;
   ExprCode value;
   DimCode extent;
-  int argument;  // the one being indexed
+  int argument;  // the one being indexed, or Let::kKnown
+  GuardCode guards;
 };
 struct SpecializeCode {
   int slot;
@@ -78,7 +79,9 @@ class Compiler {
     return {s.buffer, dim(s.offset), GuardCode(s.guards, slots_), expr(s.value)};
   }
   LetCode compile(const Let& l) {
-    return {slots_.slot(l.symbol), expr(l.value), dim(l.extent), kernel_.argument_of(l.buffer)};
+    return {slots_.slot(l.symbol), expr(l.value), dim(l.extent),
+            l.is_checked() ? kernel_.argument_of(l.buffer) : Let::kKnown,
+            GuardCode(l.guards, slots_)};
   }
   SpecializeCode compile(const Specialize& s) {
     return {slots_.slot(s.symbol), s.values, block(*s.body)};
@@ -238,8 +241,15 @@ void Interpreter::execute(StoreCode& store) {
 }
 
 void Interpreter::execute(LetCode& let) {
+  slots()[let.slot] = 0;
+  if (!let.guards.holds(slots())) return;
   const int64_t index = let.value.run(machine_, slots()).i;
   const int64_t extent = let.extent(slots());
+  if (let.argument == Let::kKnown) {
+    if (index < 0 || index >= extent) fail(fmt::format("{} of {} is not known", index, extent));
+    slots()[let.slot] = index;
+    return;
+  }
   const bool inside = index >= -extent && index < extent;
   if (!inside && fault_ && fault_[0] == 0) {  // the words of program::Step's fault
     fault_[0] = 1 + let.argument;

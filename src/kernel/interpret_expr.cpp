@@ -9,8 +9,8 @@
 namespace tenon::kernel {
 namespace {
 
-Value identity(Op op, DType dtype) {
-  if (op == Op::Add) return value_of(dtype, 0);
+Value start_of(Op op, DType dtype) {
+  if (op != Op::Max) return value_of(dtype, op == Op::Mul ? 1 : 0);
   if (dtype == DType::I64) return {.i = std::numeric_limits<int64_t>::min()};
   return value_of(dtype, -std::numeric_limits<double>::infinity());  // integers: the smallest
 }
@@ -81,8 +81,7 @@ void ExprCode::run_access(const Instr& instr, const Machine& machine, const int6
   } else if (has(instr.op, kLanes)) {
     Value lanes[kLaneCount];
     for (int64_t i = 0; i < kLaneCount; ++i) lanes[i] = machine.load(instr.detail, i);
-    const Op op = instr.op == Op::LanesAdd ? Op::Add : Op::Max;
-    target = combine_lanes(op, instr.result, lanes);
+    target = combine_lanes(reduction_of(instr.op).join, instr.result, lanes);
   }
 }
 
@@ -103,9 +102,9 @@ void ExprCode::run_reduction(Reduction& r, const Machine& machine, int64_t* slot
 }
 
 Value ExprCode::reduce_lanes(Reduction& r, const Machine& machine, int64_t* slots) {
-  const Op op = r.op == Op::ReduceAdd ? Op::Add : Op::Max;
+  const Op op = reduction_of(r.op).join;
   Value lanes[kLaneCount];
-  std::fill_n(lanes, kLaneCount, identity(op, r.dtype));
+  std::fill_n(lanes, kLaneCount, start_of(op, r.dtype));
   const int64_t extent = r.extent(slots);
   for (int64_t i = 0; i < extent; ++i) {
     slots[r.slot] = i;
@@ -116,7 +115,7 @@ Value ExprCode::reduce_lanes(Reduction& r, const Machine& machine, int64_t* slot
   // The lanes past a partial last chunk take the identity: max drops a NaN there.
   for (int64_t i = extent; i > 0 && i % kLaneCount != 0; ++i) {
     Value& lane = lanes[i % kLaneCount];
-    lane = apply(op, r.dtype, lane, identity(op, r.dtype), {});
+    lane = apply(op, r.dtype, lane, start_of(op, r.dtype), {});
   }
   return combine_lanes(op, r.dtype, lanes);
 }
@@ -126,7 +125,7 @@ Value ExprCode::reduce_fma(Reduction& r, const Machine& machine, int64_t* slots)
   Value total = values_[static_cast<size_t>(r.args[2])];
   Value chunk = total;
   for (int64_t i = 0; i < extent; ++i) {
-    if (i % kContractionChunk == 0 && i > 0) chunk = identity(Op::Add, r.dtype);
+    if (i % kContractionChunk == 0 && i > 0) chunk = start_of(Op::Add, r.dtype);
     slots[r.slot] = i;
     run_all(r.body, machine, slots);
     const Value a = values_[static_cast<size_t>(r.args[0])];

@@ -79,8 +79,12 @@ Stmt store(int buffer, Dim offset, ExprRef value, std::vector<Guard> guards) {
   return {Store{buffer, std::move(offset), std::move(value), std::move(guards)}};
 }
 
-Stmt let(const Symbol& symbol, ExprRef value, Dim extent, int buffer) {
-  return {Let{symbol, std::move(value), std::move(extent), buffer}};
+Stmt let(const Symbol& symbol, ExprRef value, Dim extent, int buffer, std::vector<Guard> guards) {
+  return {Let{symbol, std::move(value), std::move(extent), buffer, std::move(guards)}};
+}
+
+Stmt let_known(const Symbol& symbol, ExprRef value, Dim extent, std::vector<Guard> guards) {
+  return let(symbol, std::move(value), std::move(extent), Let::kKnown, std::move(guards));
 }
 
 Stmt specialize(const Symbol& symbol, std::vector<int64_t> values, Block body) {
@@ -97,7 +101,8 @@ Stmt substitute(const Stmt& stmt, const SymbolMap& map) {
                  substitute(s->guards, map));
   }
   if (const auto* l = stmt.as<Let>()) {
-    return let(l->symbol, substitute(l->value, map), l->extent.substitute(map), l->buffer);
+    return let(l->symbol, substitute(l->value, map), l->extent.substitute(map), l->buffer,
+               substitute(l->guards, map));
   }
   if (const auto* s = stmt.as<Specialize>())
     return specialize(s->symbol, s->values, substitute(*s->body, map));
@@ -152,7 +157,7 @@ std::vector<Symbol> free_symbols(const Kernel& kernel) {
     } else if (const auto* s = stmt.as<Store>()) {
       use(s->offset), use_guards(s->guards), use_expr(s->value);
     } else if (const auto* l2 = stmt.as<Let>()) {
-      use(l2->extent), use_expr(l2->value), bound.insert(l2->symbol);
+      use(l2->extent), use_guards(l2->guards), use_expr(l2->value), bound.insert(l2->symbol);
     } else if (const auto* m = stmt.as<Mma>()) {
       use(m->rows), use_expr(m->a), use_expr(m->b), bound.insert(m->row), bound.insert(m->col);
     }

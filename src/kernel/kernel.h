@@ -83,13 +83,20 @@ struct Store {
   std::vector<Guard> guards;  // where one fails nothing is stored
 };
 
-// Names an integer found at run time (a gather index) so that offsets can use it. Negative values
-// count from the end; outside -extent .. extent-1 is a fault: it is reported and 0 is used instead.
+// Names an integer found at run time (a gather index, a count) so that offsets, guards and loop
+// extents can use it. Checked: negative values count from the end; outside -extent .. extent-1 is a
+// fault: it is reported and 0 is used instead. Known: the value lies in 0 .. extent-1 by
+// construction, and is used as it is.
 struct Let {
+  static constexpr int kKnown = -1;
+
   Symbol symbol;
   ExprRef value;
   Dim extent;
-  int buffer;  // the global one being indexed, for the report
+  int buffer;                 // the global one being indexed, for the report; or kKnown
+  std::vector<Guard> guards;  // where one fails the value is 0 and nothing is reported
+
+  bool is_checked() const { return buffer != kKnown; }
 };
 
 // The body, compiled once for each of the values that `symbol` can have.
@@ -143,7 +150,9 @@ Stmt loop(LoopKind kind, const Symbol& symbol, Dim extent, Block body);
 Stmt ladder(const Symbol& start, Dim extent, const Symbol& rows, std::vector<int64_t> steps,
             Block body);
 Stmt store(int buffer, Dim offset, ExprRef value, std::vector<Guard> guards = {});
-Stmt let(const Symbol& symbol, ExprRef value, Dim extent, int buffer);
+Stmt let(const Symbol& symbol, ExprRef value, Dim extent, int buffer,
+         std::vector<Guard> guards = {});
+Stmt let_known(const Symbol& symbol, ExprRef value, Dim extent, std::vector<Guard> guards = {});
 Stmt specialize(const Symbol& symbol, std::vector<int64_t> values, Block body);
 
 // Applies `map` to every index, extent and guard of a statement; bound symbols are the caller's

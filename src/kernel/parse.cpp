@@ -209,13 +209,13 @@ Stmt Parser::let_statement() {
   Dim extent;
   const Symbol symbol = exprs_.range(extent);
   in_.symbols.pop_back();  // its own value cannot use it
-  in_.expect("of");
-  const int buffer = exprs_.buffer();
+  const int buffer = in_.take("of") ? exprs_.buffer() : Let::kKnown;
   in_.expect("=");
   ExprRef value = exprs_.expr();
+  std::vector<Guard> guards = exprs_.guards("when");
   in_.expect_line_end();
   in_.bind(symbol);
-  return let(symbol, std::move(value), std::move(extent), buffer);
+  return let(symbol, std::move(value), std::move(extent), buffer, std::move(guards));
 }
 
 Stmt Parser::specialize_statement(int depth) {

@@ -130,8 +130,10 @@ void Printer::statement(int indent, const Store& store) {
 
 void Printer::statement(int indent, const Let& let) {
   const auto value = exprs(indent, {let.value});
-  line(indent, fmt::format("let {} in {} of {} = {}", Dim(let.symbol).to_string(),
-                           let.extent.to_string(), buffer_name(let.buffer), value[0]));
+  const std::string indexed = let.is_checked() ? " of " + buffer_name(let.buffer) : "";
+  line(indent,
+       fmt::format("let {} in {}{} = {}{}", Dim(let.symbol).to_string(), let.extent.to_string(),
+                   indexed, value[0], print_guards(" when", let.guards)));
 }
 
 void Printer::statement(int indent, const Specialize& specialize) {

@@ -109,6 +109,7 @@ void Renamer::rename(Store& store) {
 void Renamer::rename(Let& let) {
   let.value = rename(let.value);
   let.extent = rename(let.extent);
+  let.guards = rename(let.guards);
   let.symbol = fresh(let.symbol);
 }
 

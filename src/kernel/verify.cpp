@@ -143,8 +143,12 @@ void Verifier::statement(Scope& scope, const Store& store) const {
 }
 
 void Verifier::statement(Scope& scope, const Let& let) const {
-  scope.buffer(let.buffer);
+  if (let.is_checked()) scope.buffer(let.buffer);
   scope.check_bound(let.extent, "a let's extent");
+  for (const Guard& guard : let.guards) {
+    scope.check_bound(guard.index, "a let's guard");
+    scope.check_bound(guard.bound, "a let's guard");
+  }
   scope.check(let.value != nullptr, "let {} has no value", let.symbol.name());
   verify_expr(scope, let.value);
   scope.check(is_integer(let.value->dtype), "let {} is {}, not an integer", let.symbol.name(),

@@ -1,8 +1,6 @@
 // Row statements as vectors. A loop over columns becomes vectors of kLaneCount with a masked tail;
-// a reduction becomes a lane accumulator (element i in lane i mod 16), combined by the fixed tree.
-// The order never depends on the machine.
-#include <cmath>
-#include <limits>
+// what cannot (carried locals, loops inside, extents that a let decides) runs in order.
+#include <algorithm>
 
 #include "base/error.h"
 #include "schedule/scheduler.h"
@@ -15,24 +13,49 @@ namespace {
 
 constexpr int64_t kUnrollUpTo = 4;  // vectors of a short row are copied, longer rows loop
 
-// The smallest integer of a dtype. Exact: a power of two, or 0.
-double lowest(DType dtype) {
-  return info(dtype).kind == DTypeKind::Signed ? -std::ldexp(1.0, info(dtype).bits - 1) : 0.0;
-}
+// The symbols that have a value of their own in each lane: the lane's, and of lets that use one.
+class LaneSymbols {
+ public:
+  explicit LaneSymbols(const Symbol& lane) : symbols_{lane} {}
+  bool moves(const Dim& dim) const {
+    return std::ranges::any_of(symbols_, [&](const Symbol& s) { return dim.uses(s); });
+  }
+  bool moves(const ExprRef& root) const {
+    return std::ranges::any_of(symbols_, [&](const Symbol& s) { return uses(root, s); });
+  }
+  void add(const Symbol& symbol) { symbols_.push_back(symbol); }
 
-// Adds the guard `element < extent` to every load that moves with the lane.
-ExprRef guarded(const ExprRef& root, const Symbol& lane, const Guard& guard) {
+ private:
+  std::vector<Symbol> symbols_;
+};
+
+// Adds the guard to every load that moves with the lane.
+ExprRef guarded(const ExprRef& root, const LaneSymbols& lanes, const Guard& guard) {
   return transform(root, [&](Expr& copy) -> ExprRef {
-    if (copy.op == Op::Load && copy.index.uses(lane)) copy.guards.push_back(guard);
+    if (copy.op == Op::Load && lanes.moves(copy.index)) copy.guards.push_back(guard);
     return nullptr;
   });
 }
 
-// What a lane starts with and what fills a masked tail.
-ExprRef identity(Op op, DType dtype) {
-  if (op == Op::ReduceAdd) return constant(dtype, 0);
-  return constant(dtype,
-                  is_float(dtype) ? -std::numeric_limits<double>::infinity() : lowest(dtype));
+// A block of stores and lets, masked where the guard fails.
+Block masked(const Block& body, const Symbol& lane, const Guard& guard) {
+  LaneSymbols lanes(lane);
+  Block result;
+  for (const Stmt& stmt : body) {
+    if (const auto* s = stmt.as<Store>()) {
+      Store copy = *s;
+      copy.value = guarded(s->value, lanes, guard);
+      copy.guards.push_back(guard);
+      result.push_back(Stmt{std::move(copy)});
+    } else {
+      Let copy = *stmt.as<Let>();
+      if (lanes.moves(copy.value)) lanes.add(copy.symbol);
+      copy.value = guarded(copy.value, lanes, guard);
+      copy.guards.push_back(guard);
+      result.push_back(Stmt{std::move(copy)});
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -54,66 +77,47 @@ Block Scheduler::lanes(const Dim& extent, const LaneBody& body) {
   return result;
 }
 
+// Stores and lets without reductions, none of which keeps something in a local for itself.
+bool Scheduler::is_vector_body(const Block& body, const Symbol& symbol) const {
+  bool stores = false;
+  for (const Stmt& stmt : body) {
+    const auto* s = stmt.as<Store>();
+    const auto* l = stmt.as<Let>();
+    if ((!s && !l) || contains(s ? s->value : l->value, kReduce)) return false;
+    if (s && is_local(s->buffer) && !s->offset.uses(symbol)) return false;
+    stores = stores || s;
+  }
+  return stores;
+}
+
 // A statement of one row: a loop over columns, a carried loop, a let or a store of a scalar.
 Block Scheduler::lanes_stmt(const Stmt& stmt) {
-  if (const auto* s = stmt.as<Store>()) return lanes_store(*s);
-  if (stmt.as<Let>()) return {stmt};
+  Block result;
+  if (const auto* s = stmt.as<Store>()) {
+    Store copy = *s;
+    copy.value = without_reductions(s->value, result);
+    result.push_back(Stmt{std::move(copy)});
+    return result;
+  }
+  if (const auto* let = stmt.as<Let>()) {
+    Let copy = *let;
+    copy.value = without_reductions(let->value, result);
+    result.push_back(Stmt{std::move(copy)});
+    return result;
+  }
   const auto* l = stmt.as<Loop>();
   TENON_CHECK(l, "kernel {}: unexpected statement in a row", source_.name);
-  const auto* column_store = l->body->size() == 1 ? (*l->body)[0].as<Store>() : nullptr;
-  if (l->kind == LoopKind::Parallel && column_store && !contains(column_store->value, kReduce)) {
+  if (l->kind == LoopKind::Parallel && is_vector_body(*l->body, l->symbol)) {
     return lanes(l->extent, [&](const Dim& element, bool tail) -> Block {
       const Symbol lane = fresh("l", kLaneCount);
       const Dim at = element + lane;
-      const SymbolMap map = replacing(l->symbol, at);
-      Store s = std::get<Store>(substitute((*l->body)[0], map).node);
-      if (tail) {
-        s.value = guarded(s.value, lane, {at, l->extent});
-        s.guards.push_back({at, l->extent});
-      }
-      return {loop(LoopKind::Vector, lane, kLaneCount, {Stmt{std::move(s)}})};
+      Block body;
+      for (const Stmt& s : *l->body) body.push_back(substitute(s, replacing(l->symbol, at)));
+      if (tail) body = masked(body, lane, {at, l->extent});
+      return {loop(LoopKind::Vector, lane, kLaneCount, std::move(body))};
     });
   }
-  Block body;
-  for (const Stmt& inner : *l->body) {
-    for (Stmt& made : lanes_stmt(inner)) body.push_back(std::move(made));
-  }
-  return {loop(LoopKind::Serial, l->symbol, l->extent, std::move(body))};
-}
-
-// A scalar of the row. Its reductions are accumulated in lanes first.
-Block Scheduler::lanes_store(const Store& source) {
-  Block result;
-  Store s = source;
-  s.value = transform(s.value, [&](Expr& copy) -> ExprRef {
-    if (!has(copy.op, kReduce)) return nullptr;
-    TENON_CHECK(copy.op != Op::ReduceFma, "kernel {}: a contraction outside a tile", source_.name);
-    const ExprRef zero = identity(copy.op, copy.dtype);
-    const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
-                                        .dtype = copy.dtype,
-                                        .elements = kLaneCount,
-                                        .storage = Storage::Register});
-    auto at_lane = [&](const Symbol& lane) { return load(acc, copy.dtype, lane); };
-    const Symbol first = fresh("l", kLaneCount);
-    result.push_back(loop(LoopKind::Vector, first, kLaneCount, {store(acc, first, zero)}));
-    const Symbol range = copy.range[0];
-    const ExprRef body = copy.args[0];
-    const Dim extent = copy.bound;
-    const Op combine = copy.op == Op::ReduceAdd ? Op::Add : Op::Max;
-    for (Stmt& made : lanes(extent, [&](const Dim& element, bool tail) -> Block {
-           const Symbol lane = fresh("l", kLaneCount);
-           const Dim at = element + lane;
-           ExprRef value = substitute(body, replacing(range, at));
-           if (tail) value = select(in_range(at, extent), guarded(value, lane, {at, extent}), zero);
-           return {loop(LoopKind::Vector, lane, kLaneCount,
-                        {store(acc, lane, pointwise(combine, {at_lane(lane), value}))})};
-         })) {
-      result.push_back(std::move(made));
-    }
-    return kernel::lanes(copy.op == Op::ReduceAdd ? Op::LanesAdd : Op::LanesMax, copy.dtype, acc);
-  });
-  result.push_back(Stmt{std::move(s)});
-  return result;
+  return {loop(LoopKind::Serial, l->symbol, l->extent, row_statements(*l->body))};
 }
 
 }  // namespace tenon::schedule

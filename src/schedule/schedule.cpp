@@ -12,11 +12,9 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
-namespace {
-
-RowNest find_nest(const Kernel& kernel) {
+RowNest Scheduler::find_nest() const {
   RowNest nest;
-  Block body = kernel.body;
+  Block body = source_.body;
   while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
     const Loop l = *body[0].as<Loop>();
     nest.loops.push_back(l);
@@ -28,6 +26,8 @@ RowNest find_nest(const Kernel& kernel) {
   if (only && !nest.loops.empty()) {
     nest.single_column_loop = !contains(only->value, kReduce);
     for_each(only->value, [&](const Expr& e) { nest.single_column_loop |= e.op == Op::ReduceFma; });
+  } else if (!nest.loops.empty()) {
+    nest.single_column_loop = is_vector_body(body, nest.loops.back().symbol);
   }
   if (nest.single_column_loop) {
     const Loop columns = nest.loops.back();
@@ -37,8 +37,6 @@ RowNest find_nest(const Kernel& kernel) {
   nest.body = std::move(body);
   return nest;
 }
-
-}  // namespace
 
 Target avx512_target(int64_t l1_bytes, int64_t l2_bytes) {
   return {{12, 8, 4, 1}, 32, l1_bytes, l2_bytes};
@@ -68,13 +66,27 @@ bool Scheduler::right_operand_uses(const Block& body, const Symbol& symbol) cons
   return result;
 }
 
-Scheduled Scheduler::run() {
-  RowNest nest = find_nest(source_);
-  const auto only = nest.body.size() == 1 ? find_contraction(nest.body[0]) : std::nullopt;
-  bool any_contraction = false;
+// Whether the contractions of a body, if it has any, can be tiles: nothing that is looked up is
+// around them, and where there are several statements their columns fill vectors.
+bool Scheduler::has_tiles(const RowNest& nest) const {
+  bool found = false, fits = true;
   for_each(nest.body, [&](const Stmt& s) {
-    any_contraction = any_contraction || find_contraction(s).has_value();
+    fits = fits && !s.as<Let>();
+    const auto c = find_contraction(s);
+    if (!c) return;
+    found = true;
+    const bool alone = nest.body.size() == 1 && s.as<Loop>() == nest.body[0].as<Loop>();
+    fits = fits && (alone || (c->columns.is_const() &&
+                              c->columns.const_value() % target_.tile_cols % kLaneCount == 0));
   });
+  return found && fits;
+}
+
+Scheduled Scheduler::run() {
+  RowNest nest = find_nest();
+  const bool any_contraction = has_tiles(nest);
+  const auto only =
+      any_contraction && nest.body.size() == 1 ? find_contraction(nest.body[0]) : std::nullopt;
   // Rows of a tile share the right operand: where it belongs to the row (batches of one row each),
   // the tile's row is a loop of one.
   const bool own_operand = any_contraction && !nest.loops.empty() &&

@@ -48,6 +48,9 @@ class Scheduler {
   Scheduled run();
 
  private:
+  RowNest find_nest() const;
+  bool has_tiles(const RowNest& nest) const;
+
   // grid.cpp: the thread loop around what `make` makes for a block of rows and a group of columns.
   using ItemBody =
       std::function<kernel::Block(const Dim& first_row, const Dim& rows, const Dim& group)>;
@@ -76,9 +79,15 @@ class Scheduler {
   bool is_row_scalar(const kernel::Stmt& stmt) const;
   kernel::Stmt each_row(const kernel::Block& statements, const RowTile& tile);
 
-  // lanes.cpp: one row's statements with vectors over columns.
+  // lanes.cpp: one row's statements with vectors over columns. What cannot be vectors runs in
+  // order: any lowered block has a schedule.
   kernel::Block lanes_stmt(const kernel::Stmt& stmt);
-  kernel::Block lanes_store(const kernel::Store& store);
+  bool is_vector_body(const kernel::Block& body, const Symbol& symbol) const;
+  // reductions.cpp
+  kernel::ExprRef without_reductions(const kernel::ExprRef& root, kernel::Block& before);
+  kernel::ExprRef lane_reduction(const kernel::Expr& e, kernel::Block& before);
+  kernel::ExprRef nested_reduction(const kernel::Expr& e, kernel::Block& before);
+  kernel::ExprRef chunked_reduction(const kernel::Expr& e, kernel::Block& before);
   // Vector loops over `extent` elements: full vectors, then a masked tail where the extent is not a
   // multiple.
   using LaneBody = std::function<kernel::Block(const Dim& element, bool tail)>;

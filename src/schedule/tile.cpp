@@ -15,14 +15,15 @@ std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
   const auto* s = (*columns->body)[0].as<Store>();
   if (!s) return std::nullopt;
   std::optional<Contraction> found;
+  int reductions = 0;
   transform(s->value, [&](Expr& copy) -> ExprRef {
-    if (copy.op != Op::ReduceFma) return nullptr;
-    TENON_CHECK(!found, "kernel {}: two contractions in one store", source_.name);
+    reductions += has(copy.op, kReduce) ? 1 : 0;
+    if (copy.op != Op::ReduceFma || copy.dtype != DType::F32) return nullptr;
     found = Contraction{columns->symbol, columns->extent, s, std::make_shared<const Expr>(copy),
                         copy.range[0],   copy.bound};
     return nullptr;
   });
-  return found;
+  return reductions == 1 ? found : std::nullopt;
 }
 
 // One register tile: rows `first_row .. + rows`, `columns` columns from `first_column`.

@@ -20,6 +20,7 @@ bool is_transpose(const RowNest& nest) {
   if (!nest.single_column_loop || nest.loops.empty()) return false;
   const Loop& rows = nest.loops.back();
   const Loop& columns = *nest.body[0].as<Loop>();
+  if (columns.body->size() != 1) return false;
   const Store& s = *(*columns.body)[0].as<Store>();
   if (s.value->op != Op::Load || !s.guards.empty() || !is_whole(rows.extent) ||
       !is_whole(columns.extent))

@@ -73,6 +73,7 @@ Emitter::Value* Emitter::emit_expr(const kernel::ExprRef& ref) {
       break;
     }
     case Op::LanesAdd:
+    case Op::LanesMul:
     case Op::LanesMax:
       result = emit_lanes(expr);
       break;
@@ -99,11 +100,12 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   Value* result = nullptr;
   if (lane_ && is_lane_varying(offset)) {
     const auto stride = offset.uses(*lane_) ? offset.coefficient(*lane_) : std::nullopt;
-    const bool contiguous = stride && stride->is_const(1) && !is_lane_varying(at_lane(offset, 0));
+    const bool contiguous = is_lane_step(offset);
     const bool steps = stride && stride->is_const() && !uses_lane_symbols(offset);
-    if (steps && stride->is_const(2) && info(buffer.dtype).bits >= 32) {
+    const bool wide = info(buffer.dtype).bits >= 32;
+    if (steps && stride->is_const(2) && wide) {
       result = emit_load_pairs(expr, guard);
-    } else if (!contiguous && (guard || !steps) && info(buffer.dtype).bits >= 32) {
+    } else if (!contiguous && (uses_lane_symbols(offset) || ((guard || !steps) && wide))) {
       result = emit_gather(expr, guard);
     } else if (!contiguous) {
       result = emit_load_lanes(expr);
@@ -119,10 +121,7 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
     // Outside lanes a guard is a mask over one element: no branch, memory untouched where it fails.
     auto* one = llvm::FixedVectorType::get(type, 1);
     if (guard->getType()->isVectorTy()) guard = builder_.CreateOrReduce(guard);
-    Value* mask = builder_.CreateInsertElement(
-        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), guard,
-        uint64_t{0});
-    result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, mask,
+    result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, masked_lane(guard),
                                        llvm::Constant::getNullValue(one));
     result = builder_.CreateExtractElement(result, uint64_t{0});
   } else {
@@ -177,22 +176,11 @@ Emitter::Value* Emitter::emit_load_lanes(const kernel::Expr& expr) {
   Value* result = llvm::Constant::getNullValue(vector_type(type));
   for (int64_t lane = 0; lane < kLaneCount; ++lane) {
     const auto at = static_cast<uint64_t>(lane);
-    const size_t depth = scopes_.size();
-    if (!lane_symbols_.empty()) {
-      push_scope();
-      for (const auto& [name, values] : lane_symbols_) {
-        llvm::IRBuilder<>::InsertPointGuard insert(builder_);
-        builder_.SetInsertPoint(scopes_.back().entry->getTerminator());
-        bind(Symbol(name), builder_.CreateExtractElement(values, at));
-      }
-    }
     Value* pointer = address(expr.buffer, at_lane(known(expr.index), lane));
     Value* element = nullptr;
     if (guard) {
       auto* one = llvm::FixedVectorType::get(type, 1);
-      Value* mask = builder_.CreateInsertElement(
-          llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)),
-          builder_.CreateExtractElement(splat(guard), at), uint64_t{0});
+      Value* mask = masked_lane(builder_.CreateExtractElement(splat(guard), at));
       element = builder_.CreateExtractElement(
           builder_.CreateMaskedLoad(one, pointer, align, mask, llvm::Constant::getNullValue(one)),
           uint64_t{0});
@@ -200,10 +188,13 @@ Emitter::Value* Emitter::emit_load_lanes(const kernel::Expr& expr) {
       element = builder_.CreateAlignedLoad(type, pointer, align);
     }
     result = builder_.CreateInsertElement(result, element, at);
-    for (const auto& [name, values] : lane_symbols_) bindings_.erase(name);
-    while (scopes_.size() > depth) pop_scope();
   }
   return result;
+}
+
+Emitter::Value* Emitter::masked_lane(Value* holds) {
+  auto* one = llvm::FixedVectorType::get(builder_.getInt1Ty(), 1);
+  return builder_.CreateInsertElement(llvm::PoisonValue::get(one), holds, uint64_t{0});
 }
 
 Emitter::Value* Emitter::emit_guards(const std::vector<kernel::Guard>& guards) {
@@ -225,9 +216,7 @@ Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) 
     Value* at = emit_dim(index);
     return builder_.CreateICmpULT(at, emit_dim(bound));  // a negative index is a large unsigned one
   }
-  const auto stride = index.coefficient(*lane_);
-  if (!stride || !stride->is_const(1) || uses_lane_symbols(index) || is_lane_varying(bound))
-    return emit_lane_guard(index, bound);
+  if (!is_lane_step(index) || is_lane_varying(bound)) return emit_lane_guard(index, bound);
   return emit_lane_mask(at_lane(index, 0), bound);
 }
 
@@ -268,8 +257,11 @@ Emitter::Value* Emitter::emit_lanes(const kernel::Expr& expr) {
     for (int i = 0; i < half; ++i) low.push_back(i), high.push_back(i + half);
     Value* a = builder_.CreateShuffleVector(v, low);
     Value* b = builder_.CreateShuffleVector(v, high);
+    const bool real = is_float(expr.dtype);
     if (expr.op == Op::LanesAdd) {
-      v = is_float(expr.dtype) ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+      v = real ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+    } else if (expr.op == Op::LanesMul) {
+      v = real ? builder_.CreateFMul(a, b) : builder_.CreateMul(a, b);
     } else {
       v = builder_.CreateSelect(emit_greater(a, b, expr.dtype), a, b);
     }

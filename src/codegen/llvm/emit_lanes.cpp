@@ -135,12 +135,15 @@ Emitter::Value* Emitter::emit_lane_guard(const Dim& index, const Dim& bound) {
   return scopes_[depth].masks[key] = compare();
 }
 
-// Elements at places of their own, one instruction for all lanes.
-Emitter::Value* Emitter::emit_gather(const kernel::Expr& expr, Value* guard) {
-  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
-  llvm::Type* type = memory_type(buffer.dtype);
+bool Emitter::is_lane_step(const Dim& dim) const {
+  const auto stride = dim.coefficient(*lane_);
+  return stride && stride->is_const(1) && !uses_lane_symbols(dim);
+}
+
+// A pointer per lane.
+Emitter::Value* Emitter::lane_addresses(int buffer, const Dim& raw) {
   Dim same = 0, varying = 0;
-  const Dim offset = known(expr.index);
+  const Dim offset = known(raw);
   for (const Dim::Term& term : offset.terms()) {
     const Dim part = term_dim(term);
     (is_lane_varying(part) ? varying : same) = (is_lane_varying(part) ? varying : same) + part;
@@ -149,11 +152,18 @@ Emitter::Value* Emitter::emit_gather(const kernel::Expr& expr, Value* guard) {
   const Bounds bounds = varying.bounds();
   if (bounds.lo >= INT32_MIN && bounds.hi <= INT32_MAX)
     places = builder_.CreateTrunc(places, vector_type(builder_.getInt32Ty()));
-  Value* at = builder_.CreateGEP(type, address(expr.buffer, same), places);
+  llvm::Type* type = memory_type(kernel_.buffers[static_cast<size_t>(buffer)].dtype);
+  return builder_.CreateGEP(type, address(buffer, same), places);
+}
+
+// Elements at places of their own, one instruction for all lanes.
+Emitter::Value* Emitter::emit_gather(const kernel::Expr& expr, Value* guard) {
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(expr.buffer)];
+  llvm::Type* type = vector_type(memory_type(buffer.dtype));
   const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
   Value* mask = guard ? splat(guard) : splat(builder_.getTrue());
-  return builder_.CreateMaskedGather(vector_type(type), at, align, mask,
-                                     llvm::Constant::getNullValue(vector_type(type)));
+  return builder_.CreateMaskedGather(type, lane_addresses(expr.buffer, expr.index), align, mask,
+                                     llvm::Constant::getNullValue(type));
 }
 
 // Every second element: two vectors, of which masks let only those through that are asked for.

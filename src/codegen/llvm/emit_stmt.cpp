@@ -227,13 +227,35 @@ void Emitter::emit_let(const kernel::Let& let) {
   TENON_CHECK(!value->getType()->isVectorTy() || lane_, "kernel {}: lane-varying let",
               kernel_.name);
   value = emit_cast(value, let.value->dtype, DType::I64);
+  if (Value* holds = emit_guards(let.guards)) {  // what is masked off is 0, and never a fault
+    unify(value, holds);
+    value = builder_.CreateSelect(holds, value, llvm::Constant::getNullValue(value->getType()));
+  }
+  if (let.is_checked()) value = emit_checked(let, value);
+  if (value->getType()->isVectorTy()) {
+    lane_symbols_[let.symbol.name()] = value;
+  } else {
+    push_scope();
+    bind(let.symbol, value);
+  }
+}
+
+// Wraps a negative index; where it is outside the axis a fault is reported and it becomes 0.
+Emitter::Value* Emitter::emit_checked(const kernel::Let& let, Value* value) {
   Value* extent = emit_dim(let.extent);
   Value* zero = builder_.getInt64(0);
+  Value* holds = emit_guards(let.guards);
+  if (holds && holds->getType()->isVectorTy()) value = splat(value);
   if (value->getType()->isVectorTy()) extent = splat(extent), zero = splat(zero);
   Value* wrapped = builder_.CreateSelect(builder_.CreateICmpSLT(value, zero),
                                          builder_.CreateAdd(value, extent), value);
   Value* good = builder_.CreateICmpULT(wrapped, extent);
   Value* safe = builder_.CreateSelect(good, wrapped, zero);
+  if (holds) {
+    Value* off = builder_.CreateNot(holds);
+    unify(good, off);
+    good = builder_.CreateOr(good, off);
+  }
   Value* all_good = good->getType()->isVectorTy() ? builder_.CreateAndReduce(good) : good;
   llvm::BasicBlock* fault = llvm::BasicBlock::Create(context_, "fault", function_);
   llvm::BasicBlock* next = llvm::BasicBlock::Create(context_, "", function_);
@@ -254,12 +276,7 @@ void Emitter::emit_let(const kernel::Let& let) {
   report(0, builder_.getInt64(static_cast<uint64_t>(kernel_.argument_of(let.buffer)) + 1));
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
-  if (safe->getType()->isVectorTy()) {
-    lane_symbols_[let.symbol.name()] = safe;
-  } else {
-    push_scope();
-    bind(let.symbol, safe);
-  }
+  return safe;
 }
 
 void Emitter::emit_store(const kernel::Store& store) {
@@ -280,13 +297,23 @@ void Emitter::emit_store(const kernel::Store& store) {
   const Dim offset = known(store.offset);
   Value* guard = emit_guards(store.guards);
   if (!lane_) {
-    TENON_CHECK(!guard, "kernel {}: guarded store outside a vector loop", kernel_.name);
-    builder_.CreateAlignedStore(value, address(store.buffer, offset), align);
+    Value* at = address(store.buffer, offset);
+    if (!guard) {
+      builder_.CreateAlignedStore(value, at, align);
+      return;
+    }
+    auto* one = llvm::FixedVectorType::get(value->getType(), 1);
+    value = builder_.CreateInsertElement(llvm::PoisonValue::get(one), value, uint64_t{0});
+    builder_.CreateMaskedStore(value, at, align, masked_lane(guard));
     return;
   }
   value = splat(value);
-  const auto stride = offset.coefficient(*lane_);
-  if (stride && stride->is_const(1)) {
+  if (uses_lane_symbols(offset)) {
+    builder_.CreateMaskedScatter(value, lane_addresses(store.buffer, offset), align,
+                                 guard ? splat(guard) : nullptr);
+    return;
+  }
+  if (is_lane_step(offset)) {
     Value* at = address(store.buffer, at_lane(offset, 0));
     if (guard) {
       builder_.CreateMaskedStore(value, at, align, splat(guard));
@@ -304,10 +331,8 @@ void Emitter::emit_store(const kernel::Store& store) {
       continue;
     }
     auto* one = llvm::FixedVectorType::get(element->getType(), 1);
-    Value* mask = builder_.CreateExtractElement(splat(guard), static_cast<uint64_t>(lane));
-    mask = builder_.CreateInsertElement(
-        llvm::PoisonValue::get(llvm::FixedVectorType::get(builder_.getInt1Ty(), 1)), mask,
-        uint64_t{0});
+    Value* mask =
+        masked_lane(builder_.CreateExtractElement(splat(guard), static_cast<uint64_t>(lane)));
     builder_.CreateMaskedStore(
         builder_.CreateInsertElement(llvm::PoisonValue::get(one), element, uint64_t{0}), at, align,
         mask);

@@ -66,6 +66,7 @@ class Emitter {
   void emit_vector(const kernel::Loop& loop);
   void emit_store(const kernel::Store& store);
   void emit_let(const kernel::Let& let);
+  Value* emit_checked(const kernel::Let& let, Value* value);
   void emit_specialize(const kernel::Specialize& specialize);
   void emit_mma(const kernel::Mma& mma);
   void declare_buffers();
@@ -83,6 +84,7 @@ class Emitter {
   Value* emit_fma(Value* a, Value* b, Value* c);
   Value* emit_cast(Value* x, DType from, DType to);
   Value* emit_lanes(const kernel::Expr& expr);
+  Value* masked_lane(Value* holds);                      // a mask of one lane
   Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
   Value* emit_guards(
       const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
@@ -103,6 +105,8 @@ class Emitter {
   Value* emit_load_pairs(const kernel::Expr& expr, Value* guard);
   size_t lane_depth(const Dim& dim) const;
   bool uses_lane_symbols(const Dim& dim) const;
+  bool is_lane_step(const Dim& dim) const;  // one more from lane to lane
+  Value* lane_addresses(int buffer, const Dim& offset);
 
   // emit_index.cpp
   Value* emit_dim(const Dim& dim);  // i64, hoisted as far out as its symbols allow
