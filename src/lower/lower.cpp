@@ -40,6 +40,20 @@ Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
     case graph::Op::AveragePool:
     case graph::Op::LpPool:
       return lower_pool(region);
+    case graph::Op::ArgMax:
+    case graph::Op::ArgMin:
+      return lower_arg_reduction(region);
+    case graph::Op::CumSum:
+    case graph::Op::CumProd:
+      return lower_scan(region);
+    case graph::Op::ScatterElements:
+      return lower_scatter_elements(region);
+    case graph::Op::ScatterND:
+      return lower_scatter_nd(region);
+    case graph::Op::TopK:
+      return root.result == 1 ? lower_top_k(region) : lower_elementwise(region);
+    case graph::Op::Unique:
+      return lower_unique(region);
     default:
       return graph::has(root.op(), graph::kReduction) ? lower_reduction(region)
                                                       : lower_elementwise(region);

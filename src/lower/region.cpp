@@ -1,4 +1,4 @@
-// Index maps of movement ops and the plumbing of a region: arguments, locals, loops.
+// The plumbing of a region: arguments, locals, loops and the lets between them.
 #include "lower/region.h"
 
 #include <algorithm>
@@ -16,26 +16,22 @@ namespace {
 // Elements above which a local row lives in scratch memory instead of on the stack.
 constexpr int64_t kStackElements = 8192;
 
-Dim dot(const Index& index, const std::vector<Dim>& strides) {
-  Dim sum = 0;
-  for (size_t i = 0; i < index.size(); ++i) sum = sum + index[i] * strides[i];
-  return sum;
+// Lets may be moved where they read nothing that the kernel itself writes.
+bool is_movable(const Let& let, const std::vector<Buffer>& buffers) {
+  bool result = true;
+  for_each(let.value, [&](const Expr& e) {
+    if (e.buffer < 0) return;
+    const Buffer& buffer = buffers[static_cast<size_t>(e.buffer)];
+    result = result && buffer.storage == Storage::Global && !buffer.written;
+  });
+  return result;
 }
 
-// The index into `shape` of the element at row-major position `linear`.
-Index delinearize(const Dim& linear, const Shape& shape) {
-  Index index(static_cast<size_t>(shape.rank()));
-  Dim rest = linear;
-  for (int axis = shape.rank(); axis-- > 0;) {
-    const auto i = static_cast<size_t>(axis);
-    if (axis == 0) {
-      index[i] = rest;
-    } else if (!shape[axis].is_const(1) && !shape[axis].is_const(0)) {  // 0: nothing is there
-      index[i] = mod(rest, shape[axis]);
-      rest = floordiv(rest, shape[axis]);
-    }
-  }
-  return index;
+bool uses(const Let& let, const Symbol& symbol) {
+  if (kernel::uses(let.value, symbol) || let.extent.uses(symbol)) return true;
+  return std::ranges::any_of(let.guards, [&](const Guard& guard) {
+    return guard.index.uses(symbol) || guard.bound.uses(symbol);
+  });
 }
 
 // The number of a constant of one element, where an f64 holds it.
@@ -57,12 +53,28 @@ Block append(Block a, Block b) {
   return a;
 }
 
+Dim dot(const Index& index, const std::vector<Dim>& strides) {
+  Dim sum = 0;
+  for (size_t i = 0; i < index.size(); ++i) sum = sum + index[i] * strides[i];
+  return sum;
+}
+
 std::vector<Dim> leading(const Shape& shape, int axes) {
   return {shape.dims().begin(), shape.dims().begin() + axes};
 }
 
 Index with(Index index, const Dim& last) {
   index.push_back(last);
+  return index;
+}
+
+std::vector<Dim> without(std::vector<Dim> dims, int axis) {
+  dims.erase(dims.begin() + axis);
+  return dims;
+}
+
+Index inserted(Index index, int axis, const Dim& at) {
+  index.insert(index.begin() + axis, at);
   return index;
 }
 
@@ -115,8 +127,13 @@ ExprRef Region::load_stored(Value value, const Index& index) {
   if (const auto number = scalar_constant(value)) {
     return constant(computed_in(value.dtype()), *number);
   }
-  return cast(load(argument(value), value.dtype(), dot(index, layout_(value))),
+  return cast(load(argument(value), value.dtype(), dot(index, layout_(value)), guards_),
               computed_in(value.dtype()));
+}
+
+ExprRef Region::load_result(const Index& index) {
+  return cast(load(argument(root_), root_.dtype(), dot(index, layout_(root_)), guards_),
+              computed_in(root_.dtype()));
 }
 
 Stmt Region::store_result(const Index& index, ExprRef value) {
@@ -141,20 +158,45 @@ Symbol Region::range(std::string name, const Dim& extent) const {
   return Symbol::range(std::move(name), extent);
 }
 
-Block Region::loops(const std::vector<Dim>& extents,
-                    const std::function<Block(const Index&)>& body) {
+Symbol Region::fresh(const std::string& stem, const Dim& extent) {
+  return range(stem + std::to_string(names_++), extent);
+}
+
+Block Region::loops(const std::vector<Dim>& extents, const BodyOf& body, LoopKind kind) {
   Index index;
   std::vector<Symbol> symbols;
   for (const Dim& extent : extents) {
-    symbols.push_back(range("i" + std::to_string(names_++), extent));
+    symbols.push_back(fresh("i", extent));
     index.push_back(extent.is_const(1) ? Dim(0) : Dim(symbols.back()));
   }
+  // What is looked up inside is not known outside.
+  Block outside = take_lets();
+  const auto names = let_names_;
   Block block = body(index);
+  block = append(take_lets(), std::move(block));
+  lets_ = std::move(outside);
+  let_names_ = names;
   for (size_t i = extents.size(); i-- > 0;) {
-    if (!extents[i].is_const(1))
-      block = {loop(LoopKind::Parallel, symbols[i], extents[i], std::move(block))};
+    if (!extents[i].is_const(1)) block = around(kind, symbols[i], extents[i], std::move(block));
   }
   return block;
+}
+
+// The loop, after the lets at the front of its body that do not depend on it.
+Block Region::around(LoopKind kind, const Symbol& symbol, const Dim& extent, Block body) const {
+  Block result, inside;
+  std::vector<Symbol> moving = {symbol};
+  size_t at = 0;
+  for (; at < body.size() && body[at].as<Let>(); ++at) {
+    const Let& let = *body[at].as<Let>();
+    const bool moves = !is_movable(let, kernel_.buffers) ||
+                       std::ranges::any_of(moving, [&](const Symbol& s) { return uses(let, s); });
+    if (moves) moving.push_back(let.symbol);
+    (moves ? inside : result).push_back(body[at]);
+  }
+  inside.insert(inside.end(), body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
+  result.push_back(loop(kind, symbol, extent, std::move(inside)));
+  return result;
 }
 
 Block Region::take_lets() {
@@ -166,114 +208,6 @@ Block Region::take_lets() {
 ExprRef Region::at(Value value, const Index& index) {
   if (value != root_ && regions_.stored.contains(value)) return load_stored(value, index);
   return compute(value, index);
-}
-
-ExprRef Region::compute(Value value, const Index& index) {
-  const Node& node = *value.node;
-  const graph::Attributes& attributes = node.attributes();
-  const auto axis_count = index.size();
-  switch (node.op()) {
-    case graph::Op::Constant:
-      return load_stored(value, index);
-    case graph::Op::Dims:
-      return dims_leaf(node, index);
-    case graph::Op::Define:
-      return at(node.operand(0), index);
-    case graph::Op::Reshape: {
-      const Dim linear = dot(index, value.shape().strides());
-      return at(node.operand(0), delinearize(linear, node.operand(0).shape()));
-    }
-    case graph::Op::Transpose: {
-      Index source(axis_count);
-      for (size_t i = 0; i < axis_count; ++i)
-        source[static_cast<size_t>(attributes.integers("perm")[i])] = index[i];
-      return at(node.operand(0), source);
-    }
-    case graph::Op::Expand:
-      return at(node.operand(0),
-                broadcast_index(node.operand(0).shape(), index, node.types()[0].shape));
-    case graph::Op::Slice: {
-      Index source(axis_count);
-      for (size_t i = 0; i < axis_count; ++i) {
-        source[i] = attributes.dims("starts")[i] + index[i] * attributes.integers("steps")[i];
-      }
-      return at(node.operand(0), source);
-    }
-    case graph::Op::Concat:
-      return concat(node, index);
-    case graph::Op::Gather:
-      return gather(node, index);
-    case graph::Op::Conv:
-    case graph::Op::ConvTranspose:
-      return conv_element(*this, node, index);
-    case graph::Op::RandomUniform:
-    case graph::Op::RandomNormal:
-      return random_op(node, dot(index, value.shape().strides()));
-    case graph::Op::BitCast:
-      return bit_cast_op(node, at(node.operand(0), index));
-    default:
-      TENON_CHECK(graph::has(node.op(), graph::kElementwise),
-                  "[{}] cannot be computed inside another kernel", graph::info(node.op()).text);
-      return elementwise(node, index);
-  }
-}
-
-ExprRef Region::elementwise(const Node& node, const Index& index) {
-  std::vector<ExprRef> operands;
-  for (const Value& operand : node.operands())
-    operands.push_back(at(operand, broadcast_index(operand.shape(), index, node.types()[0].shape)));
-  if (node.op() == graph::Op::Cast) return cast_op(node, operands[0]);
-  return scalar_op(node.op(), std::move(operands));
-}
-
-// The part that holds the index; loads of the others are masked off.
-ExprRef Region::concat(const Node& node, const Index& index) {
-  const auto axis = static_cast<size_t>(node.attributes().integer("axis"));
-  ExprRef result;
-  Dim start = 0;
-  for (const Value& part : node.operands()) {
-    const Dim extent = part.shape()[static_cast<int>(axis)];
-    Index inside = index;
-    inside[axis] = index[axis] - start;
-    const Guard guard = {inside[axis], extent};
-    const ExprRef value = guarded(at(part, inside), guard);
-    result = result ? select(in_range(guard.index, guard.bound), value, result) : value;
-    start = start + extent;
-  }
-  return result;
-}
-
-ExprRef Region::gather(const Node& node, const Index& index) {
-  const auto axis = static_cast<size_t>(node.attributes().integer("axis"));
-  const Value data = node.operand(0), indices = node.operand(1);
-  const auto width = static_cast<size_t>(indices.shape().rank());
-  const Index where(index.begin() + static_cast<int64_t>(axis),
-                    index.begin() + static_cast<int64_t>(axis + width));
-  const Dim extent = data.shape()[static_cast<int>(axis)];
-  std::string key = fmt::format("{} {} {}", static_cast<const void*>(indices.node), indices.result,
-                                extent.to_string());
-  for (const Dim& dim : where) key += " " + dim.to_string();
-  auto it = let_names_.find(key);
-  if (it == let_names_.end()) {
-    const ExprRef found = at(indices, where);
-    it = let_names_.emplace(key, range("g" + std::to_string(names_++), extent)).first;
-    const int reported = regions_.stored.contains(data) ? argument(data) : 0;
-    lets_.push_back(let(it->second, found, extent, reported));
-  }
-  Index source(index.begin(), index.begin() + static_cast<int64_t>(axis));
-  source.emplace_back(it->second);
-  source.insert(source.end(), index.begin() + static_cast<int64_t>(axis + width), index.end());
-  return at(data, source);
-}
-
-ExprRef Region::dims_leaf(const Node& node, const Index& index) {
-  const auto& values = node.attributes().dims("values");
-  ExprRef result = index_value(node.types()[0].dtype, values[0]);
-  for (size_t i = 1; i < values.size(); ++i) {
-    result = select(in_range(index[0] - static_cast<int64_t>(i), 1),
-                    index_value(node.types()[0].dtype, values[i]), result);
-  }
-  return result;
 }
 
 Lowered Region::finish(std::string name, Block body) {

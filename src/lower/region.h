@@ -23,15 +23,25 @@ class Region {
   // Of the dtype that the value is computed in (kernel::computed_in).
   kernel::ExprRef at(graph::Value value, const Index& index);
   kernel::ExprRef load_stored(graph::Value value, const Index& index);
+  kernel::ExprRef load_result(const Index& index);  // what was stored there before
   kernel::Stmt store_result(const Index& index, kernel::ExprRef value);
+  // `found` as a position on an axis of `data` that is as long as `extent`: negative ones count
+  // from the end, one outside is a fault of the run.
+  Dim position(const kernel::ExprRef& found, const Dim& extent, graph::Value data);
+  // An integer that is below `extent` by construction, as a symbol.
+  Dim known(const std::string& name, const kernel::ExprRef& value, const Dim& extent);
 
   // Locals of the kernel.
   int local_scalar(const std::string& name, DType dtype);
   int local_row(const std::string& name, DType dtype, const Dim& elements);
   Symbol range(std::string name, const Dim& extent) const;
-  // Loops over every axis of `shape` around what `body` makes for the index.
-  kernel::Block loops(const std::vector<Dim>& extents,
-                      const std::function<kernel::Block(const Index&)>& body);
+  Symbol fresh(const std::string& stem, const Dim& extent);  // with a name of its own
+
+  // Loops over every axis around what `body` makes for the index, after the lets it asked for; lets
+  // stand outside the loops they do not depend on.
+  using BodyOf = std::function<kernel::Block(const Index&)>;
+  kernel::Block loops(const std::vector<Dim>& extents, const BodyOf& body,
+                      kernel::LoopKind kind = kernel::LoopKind::Parallel);
   // Lets made by expressions since the last call; they go before the statements that use them.
   kernel::Block take_lets();
 
@@ -40,11 +50,21 @@ class Region {
   kernel::Kernel& kernel() { return kernel_; }
 
  private:
+  // index_map.cpp, lookup.cpp: elements of ops that only move.
   kernel::ExprRef compute(graph::Value value, const Index& index);
   kernel::ExprRef elementwise(const graph::Node& node, const Index& index);
   kernel::ExprRef concat(const graph::Node& node, const Index& index);
-  kernel::ExprRef gather(const graph::Node& node, const Index& index);
+  kernel::ExprRef pad(const graph::Node& node, const Index& index);
+  kernel::ExprRef positions(const graph::Node& node, const Index& index);
   kernel::ExprRef dims_leaf(const graph::Node& node, const Index& index);
+  kernel::ExprRef gather(const graph::Node& node, const Index& index);
+  kernel::ExprRef gather_elements(const graph::Node& node, const Index& index);
+  kernel::ExprRef gather_nd(const graph::Node& node, const Index& index);
+  kernel::ExprRef taken(const graph::Node& top_k, const Index& index);
+  kernel::ExprRef within(const kernel::Guard& guard, graph::Value value, const Index& index);
+  Dim look_up(graph::Value indices, const Index& where, const Dim& extent, graph::Value data);
+  kernel::Block around(kernel::LoopKind kind, const Symbol& symbol, const Dim& extent,
+                       kernel::Block body) const;
   int argument(graph::Value value);
 
   graph::Value root_;
@@ -54,6 +74,7 @@ class Region {
   kernel::Kernel kernel_;
   std::vector<graph::Value> arguments_;
   std::map<std::pair<const graph::Node*, int>, int> buffers_;
+  std::vector<kernel::Guard> guards_;  // of every load and let that is made now
   kernel::Block lets_;
   std::map<std::string, Symbol> let_names_;  // by what is looked up: the same look-up is made once
   int names_ = 0;
@@ -63,6 +84,7 @@ class Region {
 // extent is 1. `onto`: the result's shape, where every index is known to lie inside it or to be
 // guarded.
 Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto = {});
+Dim dot(const Index& index, const std::vector<Dim>& strides);
 // The scalar definition of an elementwise op.
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x);
 kernel::ExprRef cast_op(const graph::Node& node, const kernel::ExprRef& x);
@@ -83,12 +105,20 @@ std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions);
 // One element of a convolution, as a reduction or written out.
 kernel::ExprRef conv_element(Region& region, const graph::Node& conv, const Index& index);
 bool is_conv(graph::Op op);
+Lowered lower_arg_reduction(Region& region);
+Lowered lower_scan(Region& region);
+Lowered lower_scatter_elements(Region& region);
+Lowered lower_scatter_nd(Region& region);
+Lowered lower_top_k(Region& region);
+Lowered lower_unique(Region& region);
 
 // Every load happens only where the guard holds, and is 0 elsewhere.
 kernel::ExprRef guarded(const kernel::ExprRef& root, const kernel::Guard& guard);
 
 kernel::Block append(kernel::Block a, kernel::Block b);
 std::vector<Dim> leading(const Shape& shape, int axes);  // the first extents
+std::vector<Dim> without(std::vector<Dim> dims, int axis);
 Index with(Index index, const Dim& last);
+Index inserted(Index index, int axis, const Dim& at);
 
 }  // namespace tenon::lower
