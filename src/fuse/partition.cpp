@@ -1,8 +1,16 @@
-// Which values exist in memory. The cost rule: contractions, attention, norms and reductions are
-// stored; movement is never (it is an index map of its consumer); elementwise work is done inside
-// its one consumer, and stored if it has several, because a second pass over memory costs less than
-// computing twice. What depends on parameters only is stored once, before the first run; weights on
-// their way into packed panels are not stored at all.
+// Which values exist in memory: what a second pass over memory costs, against computing again. The
+// rule, by the kind of an op:
+//   kernel       contractions, attention, norms, reductions, scans, scatters, sorts: stored
+//   view         an index map: never stored
+//   count        range: a formula of the index, stored only where memory is wanted
+//   lookup       gathers: done inside their one consumer (an index per element is as cheap as its
+//                load), but stored where a reduction would look up inside of its range
+//   elementwise  and pads: done inside their one consumer, stored if they have several
+// Whatever reaches an operand that a kernel reads over and over is stored. What depends on
+// parameters only is stored once, before the first run; weights on their way into packed panels are
+// not stored at all.
+#include <algorithm>
+
 #include "fuse/fuse.h"
 
 namespace tenon::fuse {
@@ -20,9 +28,19 @@ bool is_view(Op op) {
 bool is_conv(Op op) { return op == Op::Conv || op == Op::ConvTranspose; }
 bool is_pool(Op op) { return op == Op::MaxPool || op == Op::AveragePool || op == Op::LpPool; }
 
-bool is_heavy(Op op) {
+bool is_lookup(Op op) {
+  return op == Op::Gather || op == Op::GatherElements || op == Op::GatherND || op == Op::TopK;
+}
+
+// Kernels that go element by element, in loops: look-ups are statements of those loops.
+bool is_walk(Op op) {
+  return op == Op::CumSum || op == Op::CumProd || op == Op::ScatterElements || op == Op::ScatterND;
+}
+
+bool is_kernel(Op op) {
   return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm ||
-         op == Op::Softmax || is_pool(op) || graph::has(op, graph::kReduction);
+         op == Op::Softmax || op == Op::ArgMax || op == Op::ArgMin || op == Op::Unique ||
+         is_walk(op) || is_pool(op) || graph::has(op, graph::kReduction);
 }
 
 // What the executor does itself: operands and results lie in memory, whatever they are.
@@ -41,7 +59,10 @@ bool wants_memory(const Node& user, int operand) {
       return operand < 2;
     case Op::MatMul:
     case Op::Attention:
+    case Op::Unique:
       return true;
+    case Op::TopK:
+      return operand == 0;
     default:
       return false;
   }
@@ -60,7 +81,8 @@ class Partitioner {
     for (const graph::Output& output : graph_.outputs()) keep(output.value);
     // In topological order, each once.
     for (const Node* node : graph_.topological()) {
-      for (int i = 0; i < node->result_count(); ++i) {
+      // The last result first: others may be looked up by it.
+      for (int i = node->result_count(); i-- > 0;) {
         const Value value{node, i};
         if (!graph::has(node->op(), graph::kLeaf) && regions_.stored.contains(value)) {
           regions_.roots.push_back(value);
@@ -93,9 +115,11 @@ class Partitioner {
       constant = constant && constant_.contains(operand.node);
     constant = constant && !uses_.is_output(value);  // outputs are written by every run
     if (constant) constant_.insert(&node);
-    if (is_heavy(node.op()) || must_store(value, constant) || ends_epilogue(value)) keep(value);
+    const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
+    if (used && (is_kernel(node.op()) || must_store(value, constant) || ends_epilogue(value)))
+      keep(value);
     for (int i = 1; i < node.result_count(); ++i) {
-      if (!uses_.uses({&node, i}).empty()) keep({&node, i});
+      if (!uses_.uses({&node, i}).empty() || node.op() == Op::TopK) keep({&node, i});
     }
   }
 
@@ -121,16 +145,38 @@ class Partitioner {
     const auto uses = uses_.uses(value);
     if (constant) return !is_view(value.op()) && feeds_a_run(value);
     if (is_view(value.op())) return false;
-    if (value.op() == Op::Gather && !gathers_rows_of_a_norm(value)) return true;
     for (const auto& use : uses) {
       if (reaches_memory_operand(use)) return true;
     }
-    return uses.size() > 1 || value.op() == Op::Concat;
+    if (value.op() == Op::Range) return false;
+    if (uses.size() > 1 || value.op() == Op::Concat) return true;
+    return is_lookup(value.op()) && !gathers_rows_of_a_norm(value) && ends_in_a_reduction(value);
   }
 
-  // Looked-up rows are summed and normalized where they are found (embeddings). Any other gather is
-  // stored: its consumer might ask for an index per element, over and over.
+  // Whether the kernel that would compute the value looks it up inside of a reduction.
+  bool ends_in_a_reduction(Value value) const {
+    const auto uses = uses_.uses(value);
+    const bool stored = uses.size() > 1 && !is_view(value.op());
+    if (stored || uses_.is_output(value)) return false;
+    return std::ranges::any_of(uses, [&](const auto& use) {
+      const Node& user = *use.user;
+      if (is_kernel(user.op()) || carries_conv(user)) return !is_walk(user.op());
+      return ends_in_a_reduction({&user, 0});
+    });
+  }
+
+  // Whether a convolution may be computed together with the node.
+  static bool carries_conv(const Node& node, int depth = 4) {
+    if (is_conv(node.op())) return true;
+    if (depth == 0 || !graph::has(node.op(), graph::kElementwise)) return false;
+    return std::ranges::any_of(node.operands(), [&](const Value& operand) {
+      return carries_conv(*operand.node, depth - 1);
+    });
+  }
+
+  // Looked-up rows are summed and normalized where they are found (embeddings).
   bool gathers_rows_of_a_norm(Value value) const {
+    if (value.op() != Op::Gather) return false;
     const auto axis = value.node->attributes().integer("axis");
     if (axis + value.node->operand(1).shape().rank() >= value.shape().rank()) return false;
     const Shape shape = value.shape();

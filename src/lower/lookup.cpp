@@ -1,6 +1,8 @@
 // Elements at positions that are data. A position becomes a symbol (a let), so that index maps of
 // what is behind it work as they do with loops; a position that the compiler can see through is
 // none.
+#include <fmt/format.h>
+
 #include "lower/region.h"
 
 namespace tenon::lower {

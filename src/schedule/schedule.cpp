@@ -15,6 +15,12 @@ using namespace kernel;
 RowNest Scheduler::find_nest() const {
   RowNest nest;
   Block body = source_.body;
+  const auto is_let = [](const Stmt& s) { return s.as<Let>() != nullptr; };
+  if (body.size() > 1 && std::ranges::all_of(body.begin(), body.end() - 1, is_let) &&
+      body.back().as<Loop>()) {
+    nest.lets.assign(body.begin(), body.end() - 1);
+    body.erase(body.begin(), body.end() - 1);
+  }
   while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
     const Loop l = *body[0].as<Loop>();
     nest.loops.push_back(l);
@@ -69,7 +75,7 @@ bool Scheduler::right_operand_uses(const Block& body, const Symbol& symbol) cons
 // Whether the contractions of a body, if it has any, can be tiles: nothing that is looked up is
 // around them, and where there are several statements their columns fill vectors.
 bool Scheduler::has_tiles(const RowNest& nest) const {
-  bool found = false, fits = true;
+  bool found = false, fits = nest.lets.empty();
   for_each(nest.body, [&](const Stmt& s) {
     fits = fits && !s.as<Let>();
     const auto c = find_contraction(s);
@@ -105,6 +111,12 @@ Scheduled Scheduler::run() {
     kernel_.body = schedule_flat(nest);
   } else {
     kernel_.body = schedule_rows(nest);
+  }
+  if (!nest.lets.empty()) {
+    const Loop& items = *kernel_.body[0].as<Loop>();
+    Block inside = row_statements(nest.lets);
+    inside.insert(inside.end(), items.body->begin(), items.body->end());
+    kernel_.body = {loop(LoopKind::Thread, items.symbol, items.extent, std::move(inside))};
   }
   if (!kernel_.grid().is_const(0))
     prune_buffers(kernel_);  // an empty kernel still names its result

@@ -16,6 +16,7 @@ namespace tenon::schedule {
 
 // A kernel's shape: parallel loops over rows around the statements of one row.
 struct RowNest {
+  kernel::Block lets;               // before everything: each work item makes them
   std::vector<kernel::Loop> loops;  // outermost first; at least one
   kernel::Block body;
   bool single_column_loop = false;  // the body is one loop over columns with one store
