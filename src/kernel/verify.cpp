@@ -153,7 +153,7 @@ void Verifier::statement(Scope& scope, const Let& let) const {
   verify_expr(scope, let.value);
   scope.check(is_integer(let.value->dtype), "let {} is {}, not an integer", let.symbol.name(),
               to_string(let.value->dtype));
-  scope.bind({Binding::Kind::Range, let.symbol, let.extent});
+  scope.bind({Binding::Kind::Range, let.symbol, let.extent, {}, false, true});
 }
 
 void Verifier::statement(Scope& scope, const Specialize& specialize) const {

@@ -72,6 +72,16 @@ void Scope::check_bound(const Dim& dim, std::string_view where) const {
   }
 }
 
+bool Scope::may_not_run() const {
+  return std::ranges::any_of(bindings_, [&](const Binding& b) {
+    const auto symbols = b.extent.symbols();
+    return std::ranges::any_of(symbols, [&](const Symbol& symbol) {
+      const Binding* binding = find(symbol);
+      return binding && binding->is_data;
+    });
+  });
+}
+
 bool Scope::is_constant(const Dim& dim) const {
   const auto symbols = dim.symbols();
   return std::all_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
@@ -92,7 +102,7 @@ void verify_access(const Scope& scope, int index, const Dim& offset,
               "register buffer {} is indexed by {}, which is not constant", buffer.name,
               offset.to_string());
   // What guards exclude is not reached, and loops over nothing never run.
-  if (!guards.empty() || buffer.elements.is_const(0)) return;
+  if (!guards.empty() || buffer.elements.is_const(0) || scope.may_not_run()) return;
   scope.check(prove_lt(at_end(scope, buffer.storage, offset, End::Lowest), 0) != Proof::Yes,
               "buffer {} is accessed at {}, which can be negative", buffer.name,
               offset.to_string());

@@ -29,6 +29,7 @@ struct Binding {
   Dim extent;                       // Range, LadderStart
   std::vector<int64_t> steps = {};  // LadderRows
   bool constant = false;  // a number in the code that is compiled: unrolled, a lane, specialized
+  bool is_data = false;   // a let
 };
 
 class Scope {
@@ -45,6 +46,7 @@ class Scope {
 
   const Buffer& buffer(int index) const;
   void check_bound(const Dim& dim, std::string_view where) const;  // every symbol is
+  bool may_not_run() const;                // it stands in a loop whose extent is data
   bool is_constant(const Dim& dim) const;  // once constant symbols have their values
 
   template <typename... Args>

@@ -8,6 +8,7 @@
 #include "tests/driver/run_graph.h"
 #include "tests/graph/tensors.h"
 #include "tests/lower/graph_cases.h"
+#include "tests/lower/index_cases.h"
 #include "tests/lower/odd_graphs.h"
 #include "tools/make_encoder/encoder_model.h"
 
@@ -52,6 +53,10 @@ TEST_P(PipelineTest, GivesTheNumbersOfTheInterpreterAtEveryExtent) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Lookups, PipelineTest, ::testing::ValuesIn(lookup_cases()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Lines, PipelineTest, ::testing::ValuesIn(line_cases()),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(OddGraphs, PipelineTest, ::testing::ValuesIn(odd_cases()),
                          [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Graphs, PipelineTest, ::testing::ValuesIn(all_graphs()),

@@ -37,8 +37,9 @@ inline std::vector<GraphCase> lookup_cases() {
        [](Graph& g) {
          const Value x = in(g, "x", {9, 10, kS}), ids = in(g, "ids", {kB, 2}, DType::I64);
          const Value batched = in(g, "b", {kB, 9, 12}), one = in(g, "one", {kB, 4, 1}, DType::I64);
-         g.set_outputs({{"rows", g.apply(Op::GatherND, {x, ids}, {{"batch_dims", int64_t{0}}})},
-                        {"y", g.apply(Op::GatherND, {batched, one}, {{"batch_dims", int64_t{1}}})}});
+         g.set_outputs(
+             {{"rows", g.apply(Op::GatherND, {x, ids}, {{"batch_dims", int64_t{0}}})},
+              {"y", g.apply(Op::GatherND, {batched, one}, {{"batch_dims", int64_t{1}}})}});
        }},
       {"gathers_inside_elementwise_work_and_concat",
        [](Graph& g) {
@@ -89,8 +90,8 @@ inline std::vector<GraphCase> line_cases() {
     cases.push_back({std::string(graph::info(op).text), [op](Graph& g) {
                        const Value x = in(g, "x", {kB, kS, 5});
                        const auto scan = [&](Value of, int64_t axis, int64_t ex, int64_t rev) {
-                         return g.apply(
-                             op, {of}, {{"axis", axis}, {"exclusive", ex}, {"reverse", rev}});
+                         return g.apply(op, {of},
+                                        {{"axis", axis}, {"exclusive", ex}, {"reverse", rev}});
                        };
                        const Value i = g.cast(g.mul(x, g.scalar(DType::F32, 9)), DType::I32);
                        g.set_outputs({{"last", scan(x, 2, 0, 0)},
@@ -117,21 +118,19 @@ inline std::vector<GraphCase> line_cases() {
                      }});
   }
   for (const int64_t largest : {0, 1}) {
-    cases.push_back({largest ? "largest" : "smallest", [largest](Graph& g) {
-                       const Value x = in(g, "x", {kB, 9, kS});
-                       const Value few = g.cast(g.mul(x, g.scalar(DType::F32, 3)), DType::I32);
-                       const auto top = [&](Value of, int64_t axis, const Dim& k) {
-                         return g.apply_all(Op::TopK, {of, g.dims({k}, true)},
-                                            {{"axis", axis},
-                                             {"largest", largest},
-                                             {"count", std::vector<Dim>{k}}});
-                       };
-                       const auto some = top(x, 1, 4), all = top(few, 2, kS);
-                       g.set_outputs({{"v", some[0]},
-                                      {"i", some[1]},
-                                      {"sorted", g.relu(all[0])},
-                                      {"order", all[1]}});
-                     }});
+    cases.push_back(
+        {largest ? "largest" : "smallest", [largest](Graph& g) {
+           const Value x = in(g, "x", {kB, 9, kS});
+           const Value few = g.cast(g.mul(x, g.scalar(DType::F32, 3)), DType::I32);
+           const auto top = [&](Value of, int64_t axis, const Dim& k) {
+             return g.apply_all(
+                 Op::TopK, {of, g.dims({k}, true)},
+                 {{"axis", axis}, {"largest", largest}, {"count", std::vector<Dim>{k}}});
+           };
+           const auto some = top(x, 1, 4), all = top(few, 2, kS);
+           g.set_outputs(
+               {{"v", some[0]}, {"i", some[1]}, {"sorted", g.relu(all[0])}, {"order", all[1]}});
+         }});
   }
   return cases;
 }

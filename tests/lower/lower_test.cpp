@@ -6,6 +6,7 @@
 
 #include "simplify/simplify.h"
 #include "tests/lower/graph_cases.h"
+#include "tests/lower/index_cases.h"
 #include "tests/lower/odd_graphs.h"
 #include "tests/lower/random_tensors.h"
 
@@ -107,6 +108,10 @@ TEST_P(LowerTest, KernelsAreLegal) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Lookups, LowerTest, ::testing::ValuesIn(lookup_cases()),
+                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Lines, LowerTest, ::testing::ValuesIn(line_cases()),
+                         [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(OddGraphs, LowerTest, ::testing::ValuesIn(odd_cases()),
                          [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Graphs, LowerTest, ::testing::ValuesIn(all_graphs()),

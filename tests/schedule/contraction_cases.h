@@ -113,7 +113,8 @@ inline std::vector<Case> contraction_cases() {
 
 inline std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (auto& part : {elementwise_cases(), reduction_cases(), contraction_cases(), gather_cases()}) {
+  for (auto& part : {elementwise_cases(), reduction_cases(), contraction_cases(), general_cases(),
+                     gather_cases()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -172,6 +172,86 @@ inline std::vector<Case> reduction_cases() {
   };
 }
 
+// What no schedule of its own has: it runs in order, with vectors where a loop allows them.
+inline std::vector<Case> general_cases() {
+  return {
+      {"RowProduct", R"(kernel product lowered dims m: 1..4096, n: 1..4096
+  buffer x: f32[m*n] global argument 0
+  buffer y: f32[m] global argument 1 written
+  parallel i in m
+    y[i] = reduce_mul(k in n, x[i*n + k])
+)",
+       product("m", {1, 3}, "n", {1, 15, 16, 37})},
+      {"ReductionOfReductions", R"(kernel nested lowered dims m: 1..4096, n: 1..4096
+  buffer x: f32[m*n] global argument 0
+  buffer y: f32[5] global argument 1 written
+  parallel i in 5
+    y[i] = reduce_max(r in m, mul(reduce_add(k in n, x[r*n + k]), index(f32, i + r)))
+)",
+       product("m", {1, 16, 21}, "n", {1, 17})},
+      {"ContractionOfDoubles", R"(kernel matmul lowered dims m: 1..4096, n: 1..4096
+  buffer x: f64[m*n] global argument 0
+  buffer w: f64[n*7] global argument 1
+  buffer y: f64[m*7] global argument 2 written
+  parallel i in m
+    parallel j in 7
+      y[i*7 + j] = reduce_fma(k in n, x[i*n + k], w[j + k*7], f64(1))
+)",
+       product("m", {1, 5}, "n", {1, 128, 300})},
+      {"RunningSum", R"(kernel scan lowered dims m: 1..4096, n: 1..4096
+  buffer sum: f32[1] register
+  buffer x: f32[m*n] global argument 0
+  buffer y: f32[m*n] global argument 1 written
+  parallel i in m
+    sum[0] = f32(0)
+    loop k in n
+      sum[0] = add(sum[0], x[i*n + k])
+      y[i*n + k] = sum[0]
+)",
+       product("m", {1, 300}, "n", {1, 20})},
+      {"LoopOfAnExtentThatIsData", R"(kernel prefix lowered dims n: 1..1024
+  buffer counts: i64[n] global argument 0
+  buffer x: f32[160] global argument 1
+  buffer y: f32[n*20] global argument 2 written
+  parallel i in n
+    let c in 20 = select(lt(counts[i], i64(0)), i64(3), counts[i])
+    parallel j in 20
+      y[i*20 + j] = f32(-1)
+    loop k in c
+      y[i*20 + k] = x[k*8 + c]
+)",
+       each("n", {1, 5, 40})},
+      {"ScatterInVectors",
+       R"(kernel scatter lowered dims n: 1..1024
+  buffer order: i64[n] global argument 0
+  buffer x: f32[n*9] global argument 1
+  buffer y: f32[n*9] global argument 2 written
+  parallel i in n
+    let g in 9 of x = order[i]
+    parallel j in 9
+      y[i*9 + j] = f32(0)
+    y[i*9 + g] = x[g*n + i] when 0 <= g - 2 < 6
+)",
+       each("n", {1, 5, 40}),
+       {-9, 8}},
+      {"LetsOfLanes",
+       R"(kernel lanes lowered dims n: 1..1024
+  buffer ids: i32[n] global argument 0
+  buffer table: f32[72] global argument 1
+  buffer flags: bool[9] global argument 2
+  buffer y: f32[n*9] global argument 3 written
+  buffer z: i64[n] global argument 4 written
+  parallel i in n
+    let g in 9 of table = ids[i] when 0 <= i - 1 < n
+    let h in 9 = select(flags[g], index(i64, g), i64(4))
+    y[i*9 + h] = table[g*8 + floordiv(h, 2)] if 0 <= h - 1 < 7
+    z[i] = add(index(i64, g*h), cast(i64, in_range(g - h, 3)))
+)",
+       each("n", {1, 16, 40}),
+       {-8, 7}},
+  };
+}
+
 inline std::vector<Case> gather_cases() {
   return {
       {"GatherRows",
