@@ -160,6 +160,7 @@ class Partitioner {
     if (stored || uses_.is_output(value)) return false;
     return std::ranges::any_of(uses, [&](const auto& use) {
       const Node& user = *use.user;
+      if (is_host(user.op())) return false;
       if (is_kernel(user.op()) || carries_conv(user)) return !is_walk(user.op());
       return ends_in_a_reduction({&user, 0});
     });
