@@ -15,7 +15,8 @@ using graph::Op;
 
 namespace {
 
-constexpr Op kUnclaimed[] = {
+// Perhaps none.
+constexpr std::initializer_list<Op> kUnclaimed = {
 #define UNCLAIMED(Name) Op::Name,
 #include "legalize/unclaimed.def"
 #undef UNCLAIMED
