@@ -47,7 +47,9 @@ Term occurrences(const Term& rows, const Grams& grams, int64_t stride) {
   for (int64_t k = 0; k < length; ++k) {
     std::vector<int64_t> wanted;
     for (const auto& gram : grams.elements) wanted.push_back(gram[static_cast<size_t>(k)]);
-    const Term part(g, g.slice(rows, {0, k * stride}, {count, starts}, {1, 1}));
+    const Dim first =
+        min(k * stride, rows.shape()[1] - starts);  // of a row that is too short: its end
+    const Term part(g, g.slice(rows, {0, first}, {count, starts}, {1, 1}));
     const Term here = equal(part.reshape({count, starts, 1}), Term(g, g.integers(wanted)));
     same.push_back(same.empty() ? here : both(same.back(), here));
   }
