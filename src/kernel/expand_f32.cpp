@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernel/expand_math.h"
+#include "kernel/normal_cdf.h"
 
 namespace tenon::kernel {
 
@@ -25,17 +26,27 @@ constexpr double kLn2High = 0.693145751953125;  // 12 significant bits: n * kLn2
 constexpr double kLn2Low = 1.42860682030941723e-6;
 
 // 2^f for |f| <= 1/2.
-constexpr double kExp2[] = {0x1.000000026be35p+0, 0x1.62e430ca83f79p-1, 0x1.ebfbdacc6bc4ep-3,
-                            0x1.c6aed13292d39p-5, 0x1.3b2dc22e38bd3p-7, 0x1.5f4732496949dp-10,
-                            0x1.41d1d691199adp-13};
+constexpr double kExp2[] = {1.0,
+                            0x1.62e4290d7e8bep-1,
+                            0x1.ebf9ba5365565p-3,
+                            0x1.c6b7667baec58p-5,
+                            0x1.3ceb2e48da898p-7,
+                            0x1.5bb3dcb27d2c8p-10};
 
-// erf(x) / x - 1 in x^2, below kErfNear; -log2(1 - erf(x)) from there to kErfBound, where erf is 1.
-constexpr double kErfNear = 0.72, kErfBound = 3.95;
-constexpr double kErf[] = {0x1.06eba7ea13908p-3,  -0x1.8127391b5f2cap-2, 0x1.ce2ac33b9bedap-4,
-                           -0x1.b7a83476361f5p-6, 0x1.4f291d0da25a0p-8,  -0x1.61c93168557a1p-11};
-constexpr double kErfRest[] = {0x1.1b43b8a227b2bp-18, 0x1.a0cbc57e63061p+0,  0x1.d58d380a027fbp-1,
-                               0x1.372f916387571p-3,  -0x1.0f02debd51e31p-5, 0x1.313bade4df545p-8,
-                               -0x1.463c3dae758f9p-12};
+// erf(x) / x - 1 in x^2, below kErfNear; log2(1 - erf(x)) from there to kErfBound, where erf is 1.
+constexpr double kErfNear = 0.87, kErfBound = 3.95;
+constexpr double kErf[] = {0x1.06eba65653398p-3,  -0x1.8126f8c3e41c1p-2, 0x1.ce1dc280fdffbp-4,
+                           -0x1.b6bde7ee0f18ep-6, 0x1.4870896f7bf33p-8,  -0x1.3f33fe96a298bp-11};
+constexpr double kErfRest[] = {-0x1.5b265ccffd58cp-13, -0x1.a09c1bf4f10c2p+0, -0x1.d63b7b0b6ddf1p-1,
+                               -0x1.349af26469d21p-3,  0x1.09aab585a47fep-5,  -0x1.25c620b87e388p-8,
+                               0x1.325e7f1e6be72p-12};
+
+// log2 of the normal distribution at -x, 0 <= x <= kNormalBound; beyond it is as good as 0.
+constexpr double kNormalBound = 7;
+constexpr double kNormal[] = {
+    -0x1.fffffe9269aadp-1,  -0x1.26aef30adc26ap+0, -0x1.d6368e56c5352p-2,
+    -0x1.ae79c587b15b7p-5,  0x1.d455a8179c17cp-8,  -0x1.b02e616858365p-13,
+    -0x1.45998687d64cep-13, 0x1.0fe700d07c866p-15, -0x1.29af3a659f790p-19};
 
 // (tanh(x) / x - 1) / x^2 in x^2, below kTanhNear; 1 - 2 / (e^2x + 1) from there.
 constexpr double kTanhNear = 0.6, kTanhBound = 9.1;
@@ -51,9 +62,11 @@ constexpr double kSmallestNormal = 0x1p-126;
 
 ExprRef round_of(const ExprRef& x) { return pointwise(Op::Round, {x}); }
 
-// 2^(n + f) of an integral n and |f| <= 1/2.
-ExprRef exp2_of(const ExprRef& n, const ExprRef& f) {
-  return polynomial(f, kExp2) * pointwise(Op::Pow2, {n});
+ExprRef at_most(double bound, const ExprRef& x) { return pointwise(Op::Min, {f32(bound), x}); }
+
+ExprRef exp2_of(const ExprRef& x) {  // in -252..252
+  const ExprRef n = round_of(x);
+  return pointwise(Op::Scale, {polynomial(x - n, kExp2), n});
 }
 
 }  // namespace
@@ -68,17 +81,21 @@ ExprRef exp_f32(const ExprRef& x) {
 
 // Near 1 the rest is small, and so is what its errors do.
 ExprRef erf_f32(const ExprRef& x) {
-  const ExprRef a = pointwise(Op::Min, {f32(kErfBound), magnitude(x)});
-  const ExprRef g = negate(polynomial(a, kErfRest)), n = round_of(g);
-  const ExprRef far = f32(1) - exp2_of(n, g - n), near = fma(a, polynomial(a * a, kErf), a);
+  const ExprRef a = at_most(kErfBound, magnitude(x));
+  const ExprRef far = f32(1) - exp2_of(polynomial(a, kErfRest));
+  const ExprRef near = fma(a, polynomial(a * a, kErf), a);
   return with_sign_of(x, select(less(a, f32(kErfNear)), near, far));
 }
 
+ExprRef normal_cdf(const ExprRef& x) {
+  const ExprRef below = exp2_of(polynomial(at_most(kNormalBound, magnitude(x)), kNormal));
+  return select(less(f32(0), x), f32(1) - below, below);
+}
+
 ExprRef tanh_f32(const ExprRef& x) {
-  const ExprRef a = pointwise(Op::Min, {f32(kTanhBound), magnitude(x)}), z = a * a;
-  const ExprRef n = round_of(a * f32(2 * kLog2e));
-  const ExprRef e = exp2_of(n, fma(a, f32(2 * kLog2e), negate(n)));
-  const ExprRef far = f32(1) - f32(2) / (e + f32(1)), near = fma(a * z, polynomial(z, kTanh), a);
+  const ExprRef a = at_most(kTanhBound, magnitude(x)), z = a * a;
+  const ExprRef far = f32(1) - f32(2) / (exp2_of(a * f32(2 * kLog2e)) + f32(1));
+  const ExprRef near = fma(a * z, polynomial(z, kTanh), a);
   return with_sign_of(x, select(less(a, f32(kTanhNear)), near, far));
 }
 

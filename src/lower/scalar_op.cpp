@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "kernel/normal_cdf.h"
 #include "lower/integer_op.h"
 #include "lower/region.h"
 
@@ -13,6 +14,8 @@ using namespace kernel;
 namespace {
 
 using Operands = std::vector<ExprRef>;
+
+constexpr double kGeluLow = -7;
 
 ExprRef number(const ExprRef& like, double value) { return constant(like->dtype, value); }
 ExprRef unary(Op op, const ExprRef& x) { return pointwise(op, {x}); }
@@ -29,9 +32,14 @@ ExprRef sigmoid(const ExprRef& x) {
   return number(x, 1) / (number(x, 1) + unary(Op::Exp, unary(Op::Neg, x)));
 }
 
+// x times the normal distribution, which in f32 never falls to 0: the product ends at that of -7.
 ExprRef gelu(const ExprRef& x) {
-  const ExprRef half = x * number(x, 0.5);
-  return fma(half, unary(Op::Erf, x * number(x, std::sqrt(0.5))), half);
+  if (x->dtype == DType::F64) {
+    const ExprRef half = x * number(x, 0.5);
+    return fma(half, unary(Op::Erf, x * number(x, std::sqrt(0.5))), half);
+  }
+  const ExprRef bounded = pointwise(Op::Max, {number(x, kGeluLow), x});
+  return bounded * normal_cdf(bounded);
 }
 
 ExprRef gelu_tanh(const ExprRef& x) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernel/kernel.h"
+#include "kernel/normal_cdf.h"
 #include "tests/full.h"
 
 namespace tenon::kernel {
@@ -157,6 +158,31 @@ TEST_P(ExpandFunction, OfSpecialValues) {
                 static_cast<float>(f.in_f64(static_cast<double>(narrow))), what);
     const bool angle = std::fabs(x) == 1e30;  // of f64 up to 2^30 only
     if (!angle) expect_same(evaluate<double>(f.name, {x})[0], want, what);
+  }
+}
+
+// Absolute: it is a factor of numbers that are compared with 1.
+TEST(NormalCdf, IsCloseEverywhere) {
+  Kernel k;
+  const Symbol n("n", {1, 100'000'000}), i = Symbol::range("i", n);
+  const int in = k.add_buffer({.name = "x", .elements = n, .source_index = 0});
+  const int out = k.add_buffer({.name = "y", .elements = n, .source_index = 1, .written = true});
+  const ExprRef value = normal_cdf(load(in, DType::F32, i));
+  k.body = {loop(LoopKind::Parallel, i, n, {store(out, i, value)})};
+  k.dims = {n};
+  for (const float sign : {1.0f, -1.0f}) {
+    auto x = sample(sign * 0.0f, sign * std::numeric_limits<float>::infinity(), kStep);
+    x.push_back(static_cast<float>(kNaN));
+    std::vector<float> y(x.size());
+    void* buffers[] = {x.data(), y.data()};
+    const auto count = static_cast<int64_t>(x.size());
+    interpret(k, buffers, std::span(&count, 1), nullptr);
+    EXPECT_TRUE(std::isnan(y.back()));
+    for (size_t at = 0; at + 1 < x.size(); ++at) {
+      const double exact = std::erfc(-static_cast<double>(x[at]) * std::sqrt(0.5)) / 2;
+      ASSERT_NEAR(y[at], exact, 0x1p-23) << x[at];
+      if (x[at] > -2) ASSERT_NEAR(y[at], exact, 1e-6 * exact) << x[at];
+    }
   }
 }
 
