@@ -3,6 +3,7 @@
 
 #include "base/knobs.h"
 #include "base/log.h"
+#include "codegen/generator.h"
 #include "driver/dump.h"
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
@@ -52,7 +53,8 @@ Compiled compile(const graph::Graph& source, const Options& given) {
     result.kernels += compiled.kernels;
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
-  ProgramBuilder builder(g, regions, options.cpu, options.outer_symbols, compile_body);
+  ProgramBuilder builder(g, regions, options.cpu, codegen::find_generator(options.codegen),
+                         options.outer_symbols, compile_body);
   run.timed("lower",
             [&] { return builder.lower(); });  // regions -> scheduled kernels, equal ones once
   run.timed("codegen", [&] { return builder.generate(); });  // kernels -> machine code

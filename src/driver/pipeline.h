@@ -15,8 +15,9 @@
 namespace tenon::driver {
 
 struct Options {
-  CpuInfo cpu;                          // what to generate code for
-  std::vector<std::string> skip;        // passes not to run, by name
+  CpuInfo cpu;                    // what to generate code for
+  std::string codegen;            // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
+  std::vector<std::string> skip;  // passes not to run, by name
   std::set<std::string> outer_symbols;  // of a body: those that have values around it
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
-#include "codegen/llvm/generate.h"
 #include "lower/lower.h"
 
 namespace tenon::driver {
@@ -63,11 +62,12 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
-                               const CpuInfo& cpu, std::set<std::string> outer,
-                               CompileBody compile_body)
+                               const CpuInfo& cpu, const codegen::Generator& generator,
+                               std::set<std::string> outer, CompileBody compile_body)
     : graph_(graph),
       regions_(regions),
       cpu_(cpu),
+      generator_(generator),
       outer_(std::move(outer)),
       compile_body_(std::move(compile_body)),
       target_(cpu.isa == CpuIsa::Avx512 ? schedule::avx512_target(cpu.l1d, cpu.l2)
@@ -345,7 +345,7 @@ int ProgramBuilder::generate() {
     for (int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<size_t>(i);
       try {
-        program_.code[at] = codegen::generate(kernels_[at], isa_of(cpu_));
+        program_.code[at] = generator_.generate(kernels_[at], isa_of(cpu_));
       } catch (...) {
         failures[at] = std::current_exception();
       }
@@ -363,7 +363,7 @@ void ProgramBuilder::for_each_kernel(
 }
 
 std::string ProgramBuilder::source(const kernel::Kernel& kernel) const {
-  return codegen::llvm_ir(kernel, isa_of(cpu_));
+  return generator_.source(kernel, isa_of(cpu_));
 }
 
 }  // namespace tenon::driver

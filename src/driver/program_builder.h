@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "codegen/generator.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "kernel/kernel.h"
@@ -28,7 +29,8 @@ class ProgramBuilder {
  public:
   // `outer`: symbols that have values around the graph, where it is a body.
   ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu,
-                 std::set<std::string> outer, CompileBody compile_body);
+                 const codegen::Generator& generator, std::set<std::string> outer,
+                 CompileBody compile_body);
 
   int lower();     // the number of steps
   int generate();  // the number of kernels compiled
@@ -55,6 +57,7 @@ class ProgramBuilder {
   const graph::Graph& graph_;
   const fuse::Regions& regions_;
   CpuInfo cpu_;
+  const codegen::Generator& generator_;
   std::set<std::string> outer_;
   CompileBody compile_body_;
   schedule::Target target_;

@@ -12,14 +12,14 @@
 
 #include "base/cpu_info.h"
 #include "base/error.h"
-#include "codegen/llvm/generate.h"
+#include "codegen/generator.h"
 #include "runtime/cpu/executable_code.h"
 #include "tests/schedule/run_kernel.h"
 
 namespace tenon::kernel_test {
 
 struct NamedIsa {
-  const char* name;
+  std::string name;
   codegen::Isa isa;
   CpuIsa needs;
   schedule::Target target;
@@ -28,6 +28,22 @@ inline std::vector<NamedIsa> isas() {
   return {{"Avx2", codegen::Isa::Avx2, CpuIsa::Avx2, targets()[0].target},
           {"Avx512", codegen::Isa::Avx512, CpuIsa::Avx512, targets()[1].target}};
 }
+
+// Every generator for every instruction set: they all give the same bits.
+struct Way : NamedIsa {
+  const codegen::Generator* generator;
+};
+inline std::vector<Way> ways() {
+  std::vector<Way> result;
+  for (const codegen::Generator& generator : codegen::generators()) {
+    for (const NamedIsa& isa : isas()) {
+      result.push_back({isa, &generator});
+      result.back().name += fmt::format(" by {}", generator.name);
+    }
+  }
+  return result;
+}
+
 // Code is generated for every instruction set everywhere; it runs where the machine has it.
 inline bool runs_here(const NamedIsa& isa) { return detect_cpu(std::nullopt).isa >= isa.needs; }
 
@@ -59,8 +75,9 @@ class GuardedCopy {
 
 class CompiledKernel {
  public:
-  CompiledKernel(const kernel::Kernel& kernel, codegen::Isa isa)
-      : code_(runtime::cpu::ExecutableCode::map(*codegen::generate(kernel, isa)).take()) {}
+  CompiledKernel(const kernel::Kernel& kernel, const Way& way)
+      : code_(runtime::cpu::ExecutableCode::map(*way.generator->generate(kernel, way.isa)).take()) {
+  }
 
   // Work items in pieces and from the last to the first: they are independent. `buffers` has one
   // pointer per buffer of the kernel.
@@ -99,10 +116,10 @@ class CompiledKernel {
 // Every kernel of a schedule, compiled once: what run_scheduled calls.
 class CompiledSchedule {
  public:
-  CompiledSchedule(const schedule::Scheduled& scheduled, codegen::Isa isa) {
+  CompiledSchedule(const schedule::Scheduled& scheduled, const Way& way) {
     for (const kernel::Kernel& pack : scheduled.packs)
-      kernels_.emplace(&pack, CompiledKernel(pack, isa));
-    kernels_.emplace(&scheduled.kernel, CompiledKernel(scheduled.kernel, isa));
+      kernels_.emplace(&pack, CompiledKernel(pack, way));
+    kernels_.emplace(&scheduled.kernel, CompiledKernel(scheduled.kernel, way));
   }
   Runner runner() const {
     return [this](const kernel::Kernel& kernel, const std::vector<void*>& buffers,

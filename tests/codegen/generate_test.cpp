@@ -1,7 +1,5 @@
-// Machine code gives the bits that the interpreter gives, on AVX2 and on AVX-512, and reads and
-// writes nothing outside its arguments.
-#include "codegen/llvm/generate.h"
-
+// Machine code gives the bits that the interpreter gives, on AVX2 and on AVX-512, whatever
+// generated it, and reads and writes nothing outside its arguments.
 #include <gtest/gtest.h>
 
 #include "tests/codegen/compiled_kernel.h"
@@ -14,16 +12,16 @@ class GenerateTest : public ::testing::TestWithParam<Case> {};
 TEST_P(GenerateTest, GivesTheBitsOfTheLoweredKernel) {
   const Case& test = GetParam();
   const kernel::Kernel lowered = kernel::parse(test.text);
-  for (const NamedIsa& isa : isas()) {
-    const schedule::Scheduled scheduled = schedule::schedule(lowered, isa.target);
-    const CompiledSchedule compiled(scheduled, isa.isa);
-    if (!runs_here(isa)) continue;
+  for (const Way& way : ways()) {
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
+    const CompiledSchedule compiled(scheduled, way);
+    if (!runs_here(way)) continue;
     for (const Extents& extents : test.runs) {
       Memory expected = random_memory(lowered, extents, test.indices), actual = expected;
       run_lowered(expanded(lowered), extents, expected);
       const Fault fault = run_scheduled(scheduled, extents, actual, compiled.runner());
-      EXPECT_EQ(fault, Fault{}) << isa.name << " " << text_of(extents);
-      ASSERT_EQ(difference(expected, actual), "") << isa.name << " " << text_of(extents);
+      EXPECT_EQ(fault, Fault{}) << way.name << " " << text_of(extents);
+      ASSERT_EQ(difference(expected, actual), "") << way.name << " " << text_of(extents);
     }
   }
 }
@@ -33,9 +31,10 @@ INSTANTIATE_TEST_SUITE_P(Kernels, GenerateTest, ::testing::ValuesIn(all_cases())
 
 TEST(Generate, IsTheSameEveryTime) {
   for (const Case& test : {linear_case(33, 40, {}), attention_case(4, 2, 32)}) {
-    for (const NamedIsa& isa : isas()) {
-      const kernel::Kernel k = schedule::schedule(kernel::parse(test.text), isa.target).kernel;
-      EXPECT_EQ(codegen::generate(k, isa.isa)->digest, codegen::generate(k, isa.isa)->digest);
+    for (const Way& way : ways()) {
+      const kernel::Kernel k = schedule::schedule(kernel::parse(test.text), way.target).kernel;
+      EXPECT_EQ(way.generator->generate(k, way.isa)->digest,
+                way.generator->generate(k, way.isa)->digest);
     }
   }
 }
@@ -70,10 +69,10 @@ TEST(Generate, SpecialValuesGiveTheBitsOfTheInterpreter) {
   const auto same = [](float a, float b) {
     return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, 4) == 0;
   };
-  for (const NamedIsa& isa : isas()) {
-    if (!runs_here(isa)) continue;
-    const schedule::Scheduled scheduled = schedule::schedule(lowered, isa.target);
-    const CompiledSchedule compiled(scheduled, isa.isa);
+  for (const Way& way : ways()) {
+    if (!runs_here(way)) continue;
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
+    const CompiledSchedule compiled(scheduled, way);
     Memory actual = memory;
     run_scheduled(scheduled, extents, actual, compiled.runner());
     const auto* want = reinterpret_cast<const float*>(expected[2].data());
@@ -81,7 +80,7 @@ TEST(Generate, SpecialValuesGiveTheBitsOfTheInterpreter) {
     for (int64_t i = 0; i < n * 6; ++i) {
       const auto at = static_cast<size_t>(i / 6);
       ASSERT_TRUE(same(want[i], got[i]))
-          << isa.name << ": function " << i % 6 << " of " << special[at % special.size()] << ", "
+          << way.name << ": function " << i % 6 << " of " << special[at % special.size()] << ", "
           << special[at / special.size()] << " is " << want[i] << ", not " << got[i];
     }
   }
@@ -93,10 +92,10 @@ TEST_P(GatherFaultTest, AnIndexOutsideIsReportedAndNothingOutsideIsRead) {
   const Case& test = GetParam();
   const kernel::Kernel lowered = kernel::parse(test.text);
   const Extents extents = {{"n", 21}};
-  for (const NamedIsa& isa : isas()) {
-    if (!runs_here(isa)) continue;
-    const schedule::Scheduled scheduled = schedule::schedule(lowered, isa.target);
-    const CompiledSchedule compiled(scheduled, isa.isa);
+  for (const Way& way : ways()) {
+    if (!runs_here(way)) continue;
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
+    const CompiledSchedule compiled(scheduled, way);
     for (const int64_t bad : {int64_t{8}, int64_t{-9}, int64_t{1} << 40, INT64_MIN, INT64_MAX}) {
       for (const int64_t where : {0, 3, 20}) {
         Memory expected = random_memory(lowered, extents, {-8, 7});
@@ -104,7 +103,7 @@ TEST_P(GatherFaultTest, AnIndexOutsideIsReportedAndNothingOutsideIsRead) {
         Memory actual = expected;
         EXPECT_EQ(run_lowered(lowered, extents, expected), (Fault{1, bad, 8}));
         EXPECT_EQ(run_scheduled(scheduled, extents, actual, compiled.runner()), (Fault{1, bad, 8}))
-            << isa.name << " at " << where;
+            << way.name << " at " << where;
         EXPECT_EQ(difference(expected, actual), "");
       }
     }
@@ -128,10 +127,10 @@ TEST(Generate, AnIndexOutsideInOneLaneIsTheOneReported) {
 )");
   kernel::verify(k);
   const Extents extents = {{"n", 21}};
-  for (const NamedIsa& isa : isas()) {
-    if (!runs_here(isa)) continue;
+  for (const Way& way : ways()) {
+    if (!runs_here(way)) continue;
     const schedule::Scheduled scheduled{k, {}};
-    const CompiledSchedule compiled(scheduled, isa.isa);
+    const CompiledSchedule compiled(scheduled, way);
     for (const int64_t where : {0, 3, 15, 20}) {
       Memory expected = random_memory(k, extents, {-8, 7});
       const int64_t bad = 77;
@@ -140,7 +139,7 @@ TEST(Generate, AnIndexOutsideInOneLaneIsTheOneReported) {
       run_scheduled(scheduled, extents, expected, interpret);
       // Word 0 is the place among the arguments: the local before them does not count.
       EXPECT_EQ(run_scheduled(scheduled, extents, actual, compiled.runner()), (Fault{1, bad, 8}))
-          << isa.name << " at " << where;
+          << way.name << " at " << where;
       EXPECT_EQ(difference(expected, actual), "");
     }
   }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/object_code.h"
 
 namespace tenon::codegen {
 

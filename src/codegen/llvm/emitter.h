@@ -22,8 +22,6 @@ class Emitter {
   Emitter(const kernel::Kernel& kernel, llvm::Module& module, bool has_scale);
   void emit();  // the function, and promotion of register buffers to values
 
-  static constexpr const char* kEntryName = "tenon_kernel";
-
  private:
   using Value = llvm::Value;
 

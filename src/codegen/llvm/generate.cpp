@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
-#include "codegen/llvm/object_code.h"
+#include "codegen/object_code.h"
 
 namespace tenon::codegen {
 
@@ -86,7 +86,7 @@ llvm::SmallVector<char, 0> run_codegen(const kernel::Kernel& kernel, Isa isa,
 std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa isa) {
   const auto object = run_codegen(kernel, isa, llvm::CodeGenFileType::ObjectFile);
   return std::make_shared<program::Code>(
-      link_object(llvm::StringRef(object.data(), object.size()), Emitter::kEntryName, kernel.name));
+      link_object(std::as_bytes(std::span(object.data(), object.size())), kernel.name));
 }
 
 std::string llvm_ir(const kernel::Kernel& kernel, Isa isa) {

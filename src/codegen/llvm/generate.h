@@ -6,12 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "codegen/isa.h"
 #include "kernel/kernel.h"
 #include "program/program.h"
 
 namespace tenon::codegen {
-
-enum class Isa : uint8_t { Avx2, Avx512 };
 
 // Compiles one kernel. Throws Internal where the kernel is not in scheduled form.
 std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa isa);

@@ -1,0 +1,112 @@
+// Index arithmetic. A Dim is a sum of terms, written outermost first, so that the partial sums are
+// what does not change in inner loops.
+#include <algorithm>
+
+#include "base/error.h"
+#include "codegen/c/emitter.h"
+
+namespace tenon::codegen::c {
+
+std::string integer_text(int64_t value) {
+  if (value == std::numeric_limits<int64_t>::min()) return "(-9223372036854775807l - 1)";
+  return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
+}
+
+Dim Emitter::known(const Dim& dim) const {
+  if (constants_.empty() || dim.is_const()) return dim;
+  return dim.substitute([&](const Symbol& symbol) -> std::optional<Dim> {
+    const auto it = constants_.find(symbol.name());
+    return it == constants_.end() ? std::nullopt : std::optional<Dim>(it->second);
+  });
+}
+
+bool Emitter::is_lane_varying(const Dim& dim) const {
+  if (!lane_) return false;
+  for (const Symbol& symbol : dim.symbols()) {
+    if (symbol == *lane_ || lane_symbols_.contains(symbol.name())) return true;
+  }
+  return false;
+}
+
+Dim Emitter::at_lane(const Dim& dim, int64_t lane) const { return dim.substitute(*lane_, lane); }
+
+std::string Emitter::dim_at(const Dim& raw, int64_t lane) {
+  at_lane_ = lane;
+  return dim(at_lane(known(raw), lane));
+}
+
+size_t Emitter::depth_of(const Dim::Term& term) const {
+  size_t depth = 0;
+  const auto deepen = [&](const Symbol& symbol) {
+    const auto it = bindings_.find(symbol.name());
+    if (it != bindings_.end()) depth = std::max(depth, it->second.depth);
+  };
+  for (const auto& atom : term.atoms) {
+    if (atom->kind == AtomKind::Symbol) deepen(*atom->symbol);
+    for (const Dim& arg : atom->args) {
+      for (const Symbol& symbol : arg.symbols()) deepen(symbol);
+    }
+  }
+  return depth;
+}
+
+std::string Emitter::dim(const Dim& raw) {
+  const Dim dim = known(raw);
+  if (dim.is_const()) return integer_text(dim.const_value());
+  std::vector<const Dim::Term*> terms;
+  for (const Dim::Term& term : dim.terms()) {
+    if (!term.atoms.empty()) terms.push_back(&term);
+  }
+  std::stable_sort(terms.begin(), terms.end(), [&](const Dim::Term* a, const Dim::Term* b) {
+    return depth_of(*a) < depth_of(*b);
+  });
+  std::string text;
+  for (const Dim::Term* term : terms) text += (text.empty() ? "" : " + ") + term_text(*term);
+  if (dim.constant_term() != 0) text += " + " + integer_text(dim.constant_term());
+  return "(" + text + ")";
+}
+
+std::string Emitter::term_text(const Dim::Term& term) {
+  std::string text;
+  for (const auto& atom : term.atoms) text += (text.empty() ? "" : " * ") + atom_text(*atom);
+  return term.coefficient == 1 ? text : text + " * " + integer_text(term.coefficient);
+}
+
+std::string Emitter::atom_text(const Dim::Atom& atom) {
+  if (atom.kind == AtomKind::Symbol) {
+    const std::string& name = atom.symbol->name();
+    const auto lanes = lane_symbols_.find(name);
+    if (lanes != lane_symbols_.end()) return fmt::format("{}[{}]", lanes->second, at_lane_);
+    const auto it = bindings_.find(name);
+    TENON_CHECK(it != bindings_.end(), "kernel {}: symbol {} has no value", kernel_.name, name);
+    return it->second.text;
+  }
+  std::string text = dim(atom.args[0]);
+  if (atom.kind == AtomKind::FloorDiv) {
+    const bool plain = atom.args[0].bounds().lo >= 0 && atom.args[1].bounds().lo > 0;
+    return fmt::format(fmt::runtime(plain ? "({} / {})" : "floordiv({}, {})"), text,
+                       dim(atom.args[1]));
+  }
+  const char* function = atom.kind == AtomKind::Min ? "least" : "most";
+  for (size_t i = 1; i < atom.args.size(); ++i)
+    text = fmt::format("{}({}, {})", function, text, dim(atom.args[i]));
+  return text;
+}
+
+Value& Emitter::register_at(int buffer, const Dim& raw) {
+  const Dim offset = known(lane_ ? at_lane(raw, 0) : raw);
+  Storage& storage = storage_[static_cast<size_t>(buffer)];
+  TENON_CHECK(offset.is_const(), "kernel {}: register buffer {} is indexed by {}", kernel_.name,
+              kernel_.buffers[static_cast<size_t>(buffer)].name, offset.to_string());
+  const int64_t at =
+      storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
+  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()),
+              "kernel {}: register {} out of range", kernel_.name, at);
+  return storage.registers[static_cast<size_t>(at)];
+}
+
+void Emitter::bind(const Symbol& symbol, std::string text) {
+  bindings_[symbol.name()] = {std::move(text), indent_};
+}
+
+}  // namespace tenon::codegen::c

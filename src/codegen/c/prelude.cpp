@@ -1,0 +1,225 @@
+// See prelude.h. GCC and clang share the vector extensions; for square roots, rounding and fma on
+// vectors clang has builtins for every width, GCC one per instruction: a table here.
+#include "codegen/c/prelude.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace tenon::codegen::c {
+namespace {
+
+// GCC makes calls of loops that copy or fill memory; clang does not where nothing is built in.
+constexpr const char* kNoCalls = R"(#ifndef __clang__
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+)";
+
+constexpr const char* kTypes = R"(
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long u64;
+typedef _Float16 f16;
+typedef u16 bf16;
+typedef float f32;
+typedef double f64;
+
+#define INLINE static inline __attribute__((always_inline, unused))
+// Tv in registers, Tm in memory at any address.
+#define VECTOR(T)                                                 \
+  typedef T T##v __attribute__((vector_size(LANES * sizeof(T)))); \
+  typedef T T##m __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias)); \
+  INLINE T##v splat_##T(T x) { return (T##v){REPEAT(x)}; }
+VECTOR(i8) VECTOR(i16) VECTOR(i32) VECTOR(i64)
+VECTOR(u8) VECTOR(u16) VECTOR(u32) VECTOR(u64)
+VECTOR(f16) VECTOR(f32) VECTOR(f64)
+typedef u16v bf16v;
+typedef u16m bf16m;
+#define splat_bf16 splat_u16
+#define CONVERT(x, T) __builtin_convertvector(x, T)
+#define MASK(x) __builtin_convertvector(x, i32v)
+)";
+
+constexpr const char* kIndices = R"(
+INLINE i64 floordiv(i64 a, i64 b) { return a / b - (a % b != 0 && (a ^ b) < 0); }
+INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
+// The lanes with 0 <= first + lane < bound, a bit each.
+INLINE u32 lane_bits(i64 first, i64 bound) {
+  const i64 begin = least(most(-first, 0), 16), end = least(most(bound - first, 0), 16);
+  return ((1u << end) - 1) & ~((1u << begin) - 1);
+}
+INLINE i32v mask_of_bits(u32 bits) {
+  return -(i32v)((splat_u32(bits) >> (u32v){IOTA}) & splat_u32(1));
+}
+// The elements whose bit is set; no other is read or written.
+#define COPY_SOME(T)                                                                 \
+  static __attribute__((noinline, unused)) void copy_some_##T(T *to, const T *from, u32 bits) { \
+    for (; bits; bits &= bits - 1) to[__builtin_ctz(bits)] = from[__builtin_ctz(bits)];         \
+  }
+COPY_SOME(u8) COPY_SOME(u16) COPY_SOME(u32) COPY_SOME(u64)
+// An index found at run time: from the end where negative; outside it is reported and 0 instead.
+INLINE i64 checked_index(i64 value, i64 extent, i64 argument, i64 *fault) {
+  const i64 at = value < 0 ? value + extent : value;
+  if ((u64)at < (u64)extent) return at;
+  fault[1] = value, fault[2] = extent, fault[0] = argument;
+  return 0;
+}
+)";
+
+constexpr const char* kArithmetic = R"(
+// I: the signed integer of T's size, which comparisons of Tv give.
+#define NUMBER(T, I)                                                                     \
+  INLINE T##v blend_##T(I##v m, T##v a, T##v b) {                                        \
+    return (T##v)(((I##v)a & m) | ((I##v)b & ~m));                                       \
+  }                                                                                      \
+  INLINE T##v select_##T##v(i32v m, T##v a, T##v b) { return blend_##T(CONVERT(m, I##v), a, b); } \
+  INLINE T min_##T(T a, T b) { return a < b ? a : b; }                                   \
+  INLINE T max_##T(T a, T b) { return a > b ? a : b; }                                   \
+  INLINE T##v min_##T##v(T##v a, T##v b) { return blend_##T(a < b, a, b); }              \
+  INLINE T##v max_##T##v(T##v a, T##v b) { return blend_##T(a > b, a, b); }
+NUMBER(i8, i8) NUMBER(i16, i16) NUMBER(i32, i32) NUMBER(i64, i64)
+NUMBER(u8, i8) NUMBER(u16, i16) NUMBER(u32, i32) NUMBER(u64, i64)
+NUMBER(f32, i32) NUMBER(f64, i64)
+INLINE f16v select_f16v(i32v m, f16v a, f16v b) {
+  return (f16v)select_u16v(m, (u16v)a, (u16v)b);
+}
+#define select_bf16v select_u16v
+// Division truncates; by zero it is 0, and the smallest integer by -1 is itself.
+#define UNSIGNED(T)                                                                 \
+  INLINE T div_##T(T a, T b) { return b == 0 ? 0 : a / b; }                         \
+  INLINE T##v div_##T##v(T##v a, T##v b) {                                          \
+    const T##v zero = {}, quotient = a / blend_##T(b == zero, splat_##T(1), b);     \
+    return blend_##T(b == zero, zero, quotient);                                    \
+  }                                                                                 \
+  INLINE T abs_##T(T a) { return a; }                                               \
+  INLINE T##v abs_##T##v(T##v a) { return a; }
+#define SIGNED(T)                                                                   \
+  INLINE T div_##T(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }          \
+  INLINE T##v div_##T##v(T##v a, T##v b) {                                          \
+    const T##v zero = {}, negative = b == splat_##T(-1);                            \
+    const T##v quotient = a / blend_##T((b == zero) | negative, splat_##T(1), b);   \
+    return blend_##T(b == zero, zero, blend_##T(negative, -a, quotient));           \
+  }                                                                                 \
+  INLINE T abs_##T(T a) { return a < 0 ? -a : a; }                                  \
+  INLINE T##v abs_##T##v(T##v a) { return blend_##T(a < (T##v){}, -a, a); }
+UNSIGNED(u8) UNSIGNED(u16) UNSIGNED(u32) UNSIGNED(u64)
+SIGNED(i8) SIGNED(i16) SIGNED(i32) SIGNED(i64)
+// Floats to integers: toward zero, NaN is 0, what is out of range the nearest that is not.
+#define SATURATE(F, G, T, below, above, least_value, most_value)                    \
+  INLINE T T##_of_##F(F x) {                                                        \
+    return x > below && x < above ? (T)x : x >= above ? most_value : x <= below ? least_value : 0; \
+  }                                                                                 \
+  INLINE T##v T##_of_##F##v(F##v x) {                                               \
+    const G##v high = x >= splat_##F(above), low = x <= splat_##F(below);           \
+    const G##v inside = (x > splat_##F(below)) & (x < splat_##F(above));            \
+    const T##v whole = CONVERT((F##v)((G##v)x & inside), T##v);                     \
+    return select_##T##v(MASK(high), splat_##T(most_value),                         \
+                         select_##T##v(MASK(low), splat_##T(least_value), whole));  \
+  }
+#define SATURATE_ALL(F, G)                                                          \
+  SATURATE(F, G, i8, -0x1p7f, 0x1p7f, -128, 127)                                    \
+  SATURATE(F, G, i16, -0x1p15f, 0x1p15f, -32768, 32767)                             \
+  SATURATE(F, G, i32, -0x1p31f, 0x1p31f, -2147483647 - 1, 2147483647)               \
+  SATURATE(F, G, i64, -0x1p63f, 0x1p63f, -9223372036854775807l - 1, 9223372036854775807l) \
+  SATURATE(F, G, u8, -1.f, 0x1p8f, 0, 255)                                          \
+  SATURATE(F, G, u16, -1.f, 0x1p16f, 0, 65535)                                      \
+  SATURATE(F, G, u32, -1.f, 0x1p32f, 0, 4294967295u)                                \
+  SATURATE(F, G, u64, -1.f, 0x1p64f, 0, 18446744073709551615ul)
+SATURATE_ALL(f32, i32)
+SATURATE_ALL(f64, i64)
+)";
+
+constexpr const char* kFloats = R"(
+#define abs_f32 __builtin_fabsf
+#define sqrt_f32 __builtin_sqrtf
+#define round_f32 __builtin_roundevenf
+#define fma_f32 __builtin_fmaf
+#define abs_f64 __builtin_fabs
+#define sqrt_f64 __builtin_sqrt
+#define round_f64 __builtin_roundeven
+#define fma_f64 __builtin_fma
+INLINE f32v abs_f32v(f32v x) { return (f32v)((u32v)x & splat_u32(0x7fffffff)); }
+INLINE f64v abs_f64v(f64v x) { return (f64v)((u64v)x & splat_u64(0x7fffffffffffffff)); }
+INLINE u32 bits_f32(f32 x) { union { f32 f; u32 u; } both = {x}; return both.u; }
+INLINE f32 f32_bits(u32 x) { union { u32 u; f32 f; } both = {x}; return both.f; }
+INLINE f32 pow2_f32(f32 x) { return f32_bits((u32)((i32)x + 127) << 23); }
+INLINE f32v pow2_f32v(f32v x) { return (f32v)((u32v)(CONVERT(x, i32v) + splat_i32(127)) << 23); }
+INLINE f32 exponent_f32(f32 x) { return (f32)((i32)(bits_f32(x) >> 23 & 255) - 127); }
+INLINE f32v exponent_f32v(f32v x) {
+  return CONVERT((i32v)(((u32v)x >> 23) & splat_u32(255)) - splat_i32(127), f32v);
+}
+INLINE f32 mantissa_f32(f32 x) { return f32_bits((bits_f32(x) & 0x7fffff) | 0x3f800000); }
+INLINE f32v mantissa_f32v(f32v x) {
+  return (f32v)(((u32v)x & splat_u32(0x7fffff)) | splat_u32(0x3f800000));
+}
+)";
+
+// {0}: the operand; for fma {0}, {1}, {2}.
+struct VectorBuiltin {
+  const char* name;
+  const char* clang;
+  int size;            // of an element
+  const char* gcc_16;  // in bytes of the vector
+  const char* gcc_32;
+  const char* gcc_64;
+};
+#define ROUND_ROW(name, clang, mode)                              \
+  {name "_f32v(a)",                                               \
+   "__builtin_elementwise_" clang "(a)",                          \
+   4,                                                             \
+   "__builtin_ia32_roundps(a, " mode ")",                         \
+   "__builtin_ia32_roundps256(a, " mode ")",                      \
+   "__builtin_ia32_rndscaleps_mask(a, " mode ", a, (u16)-1, 4)"}, \
+      {name "_f64v(a)",                                           \
+       "__builtin_elementwise_" clang "(a)",                      \
+       8,                                                         \
+       "__builtin_ia32_roundpd(a, " mode ")",                     \
+       "__builtin_ia32_roundpd256(a, " mode ")",                  \
+       "__builtin_ia32_rndscalepd_mask(a, " mode ", a, (u8)-1, 4)"}
+constexpr VectorBuiltin kBuiltins[] = {
+    {"fma_f32v(a, b, c)", "__builtin_elementwise_fma(a, b, c)", 4,
+     "__builtin_ia32_vfmaddps(a, b, c)", "__builtin_ia32_vfmaddps256(a, b, c)",
+     "__builtin_ia32_vfmaddps512_mask(a, b, c, (u16)-1, 4)"},
+    {"fma_f64v(a, b, c)", "__builtin_elementwise_fma(a, b, c)", 8,
+     "__builtin_ia32_vfmaddpd(a, b, c)", "__builtin_ia32_vfmaddpd256(a, b, c)",
+     "__builtin_ia32_vfmaddpd512_mask(a, b, c, (u8)-1, 4)"},
+    {"sqrt_f32v(a)", "__builtin_elementwise_sqrt(a)", 4, "__builtin_ia32_sqrtps(a)",
+     "__builtin_ia32_sqrtps256(a)", "__builtin_ia32_sqrtps512_mask(a, a, (u16)-1, 4)"},
+    {"sqrt_f64v(a)", "__builtin_elementwise_sqrt(a)", 8, "__builtin_ia32_sqrtpd(a)",
+     "__builtin_ia32_sqrtpd256(a)", "__builtin_ia32_sqrtpd512_mask(a, a, (u8)-1, 4)"},
+    ROUND_ROW("round", "roundeven", "8"),
+};
+#undef ROUND_ROW
+
+std::string vector_builtins(int64_t lanes) {
+  std::string gcc, clang;
+  for (const VectorBuiltin& row : kBuiltins) {
+    clang += fmt::format("#define {} {}\n", row.name, row.clang);
+    const int64_t bytes = lanes * row.size;
+    if (bytes > 64) continue;  // a vector type that this kernel does not use
+    gcc += fmt::format("#define {} {}\n", row.name,
+                       bytes == 64   ? row.gcc_64
+                       : bytes == 32 ? row.gcc_32
+                                     : row.gcc_16);
+  }
+  return "#ifdef __clang__\n" + clang + "#else\n" + gcc + "#endif\n";
+}
+
+}  // namespace
+
+std::string prelude(int64_t lanes) {
+  std::vector<std::string> repeat, iota;
+  for (int64_t i = 0; i < lanes; ++i) repeat.emplace_back("x"), iota.push_back(std::to_string(i));
+  return fmt::format("{}#define LANES {}\n#define REPEAT(x) {}\n#define IOTA {}\n", kNoCalls, lanes,
+                     fmt::join(repeat, ", "), fmt::join(iota, ", ")) +
+         kTypes + kIndices + kArithmetic + kFloats + vector_builtins(lanes);
+}
+
+}  // namespace tenon::codegen::c
