@@ -96,6 +96,10 @@ struct CompileOptions {
   int threads = 0;  // 0: as many as this process may use
   std::string cpu;  // "avx2" or "avx512" caps the instruction set; empty: what the machine has (and
                     // TENON_CPU)
+  // What generates machine code: "llvm", in this process, or "c", through the C compiler that
+  // TENON_CC names (the same results; a process per kernel, so compiling takes longer). Empty:
+  // TENON_CODEGEN, or llvm.
+  std::string codegen;
   std::map<std::string, std::pair<int64_t, int64_t>>
       dim_bounds;  // narrows symbols of the model: {"seq", {1, 512}}
 };

@@ -26,6 +26,7 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
   const auto begin = std::chrono::steady_clock::now();
   driver::Options compile;
   compile.cpu = target(options.cpu);
+  compile.codegen = options.codegen;
   driver::Compiled compiled =
       driver::compile(onnx::import_file(path, {.dim_bounds = options.dim_bounds}), compile);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/onnx_test/device.h"
@@ -14,6 +15,7 @@ namespace tenon::onnx_test {
 struct SuiteOptions {
   std::vector<std::string> folders;
   SkipList skip;
+  std::pair<int, int> sample = {1, 1};  // part N of M of the cases, by a hash of their names
   bool verbose = false;  // a line for every case: its result, and whether it was compiled
 };
 

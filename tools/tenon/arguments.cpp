@@ -94,6 +94,13 @@ std::vector<int> parse_threads(const std::string& text) {
   return parse_list<int>(text, ',', 1, kMostCount, "a thread count", text);
 }
 
+std::pair<int, int> parse_sample(const std::string& text) {
+  const std::vector<int> numbers = parse_list<int>(text, '/', 1, kMostCount, "a number", text);
+  if (numbers.size() != 2 || numbers[0] > numbers[1])
+    throw UsageError("'{}' is not N/M, like 1/10: part N of M", text);
+  return {numbers[0], numbers[1]};
+}
+
 std::vector<DimChoices> parse_dims(const std::vector<std::string>& texts) {
   std::set<std::string> names;
   std::vector<DimChoices> dims;

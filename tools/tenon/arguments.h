@@ -26,6 +26,9 @@ std::optional<T> parse_number(std::string_view text) {
 constexpr int kMostCount = 1 << 20;
 std::vector<int> parse_threads(const std::string& text);
 
+// "3/10" -> {3, 10}: a part, from 1 to the number of parts.
+std::pair<int, int> parse_sample(const std::string& text);
+
 // {"batch=1", "seq=16,128"} -> {{"batch", {1}}, {"seq", {16, 128}}}. Each name once.
 using DimChoices = std::pair<std::string, std::vector<int64_t>>;
 std::vector<DimChoices> parse_dims(const std::vector<std::string>& texts);

@@ -92,7 +92,7 @@ void bench(const BenchOptions& options) {
   if (!options.threads.empty()) threads = parse_threads(options.threads);
   const std::vector<GivenInput> given = read_inputs(options.inputs);
   reset_peak_rss();
-  CompiledGraph graph = compile_model(options.model, options.precision, 0);
+  CompiledGraph graph = compile_model(options, 0);
   double compile_ms = graph.stats().milliseconds;
   if (threads.empty()) threads = {graph.threads()};
   for (int& count : threads) count = use_threads(graph, count);

@@ -41,7 +41,7 @@ std::string demo_model() {
 }  // namespace
 
 void demo(const DemoOptions& options) {
-  CompiledGraph graph = compile_model(demo_model(), "f32", options.threads);
+  CompiledGraph graph = compile_model({.model = demo_model()}, options.threads);
   const int threads = graph.threads();
   fmt::print(
       "MiniLM-shape encoder (6 layers, hidden 384), f32, {} thread{}, {}: {} kernels compiled in "

@@ -10,7 +10,9 @@
 #include "driver/pipeline.h"
 #include "runtime/run_owned.h"
 #include "tools/onnx_test/suite.h"
+#include "tools/tenon/arguments.h"
 #include "tools/tenon/commands.h"
+#include "tools/tenon/compile.h"
 
 namespace tenon::cli {
 namespace {
@@ -39,10 +41,11 @@ std::vector<Tensor> run_compiled(Executor& executor, const Inputs& inputs) {
   return outputs;
 }
 
-Prepared compiled_for_cpu(const graph::Graph& g) {
+Prepared compiled_for_cpu(const graph::Graph& g, const std::string& codegen) {
   try {
     driver::Options options;
     options.cpu = cpu_info();
+    options.codegen = codegen;
     auto program = std::make_shared<const program::Program>(driver::compile(g, options).program);
     std::shared_ptr<Executor> executor = Executor::load(std::move(program), thread_pool()).take();
     return {[executor](const Inputs& inputs) { return run_compiled(*executor, inputs); }, true, {}};
@@ -52,26 +55,28 @@ Prepared compiled_for_cpu(const graph::Graph& g) {
   }
 }
 
-Prepared interpreted(const graph::Graph& g) { return onnx_test::interpreted(g); }
+Prepared interpreted(const graph::Graph& g, const std::string&) {
+  return onnx_test::interpreted(g);
+}
 
 struct DeviceRow {
   std::string_view name;
-  Prepared (*prepare)(const graph::Graph&);
-  std::string_view codegen;  // what generates its code; empty: nothing
+  Prepared (*prepare)(const graph::Graph&, const std::string& codegen);
+  bool generates_code;
 };
 
 constexpr DeviceRow kDevices[] = {
-    {"interpreter", interpreted, ""},
-    {"cpu", compiled_for_cpu, "llvm"},
+    {"interpreter", interpreted, false},
+    {"cpu", compiled_for_cpu, true},
 };
 
 Device device_of(const std::string& name, const std::string& codegen) {
   for (const DeviceRow& row : kDevices) {
     if (row.name != name) continue;
-    if (codegen.empty() || codegen == row.codegen) return row.prepare;
-    throw UsageError("--codegen {}: device {} {}", codegen, name,
-                     row.codegen.empty() ? "generates no code"
-                                         : fmt::format("has the generator {}", row.codegen));
+    if (!codegen.empty() && !row.generates_code)
+      throw UsageError("--codegen {}: device {} generates no code", codegen, name);
+    check_codegen(codegen);
+    return [&row, codegen](const graph::Graph& g) { return row.prepare(g, codegen); };
   }
   throw UsageError("device '{}' is not known; there are: interpreter, cpu", name);
 }
@@ -83,6 +88,7 @@ int onnx_test(const OnnxTestOptions& options) {
   onnx_test::SuiteOptions suite;
   suite.folders = options.folders;
   suite.verbose = options.verbose;
+  if (!options.sample.empty()) suite.sample = parse_sample(options.sample);
   if (!options.skip.empty()) suite.skip = onnx_test::SkipList(options.skip);
   return (options.symbolic ? onnx_test::run_suite_symbolic : onnx_test::run_suite)(suite, device);
 }

@@ -9,6 +9,7 @@
 #include "import/onnx/onnx.h"
 #include "program/print.h"
 #include "tools/tenon/commands.h"
+#include "tools/tenon/compile.h"
 
 namespace tenon::cli {
 namespace {
@@ -28,10 +29,12 @@ void show(const ShowOptions& options) {
     throw UsageError("stage '{}' is not known; there are: graph, kernel, source, program",
                      options.stage);
   }
+  check_codegen(options.codegen);
   const graph::Graph graph = onnx::import_file(options.model);
   if (options.stage == "graph") fmt::print("== import\n{}\n", graph::print(graph));
   driver::Options compile;
   compile.cpu = cpu_info();
+  compile.codegen = options.codegen;
   compile.dump = [&](std::string_view pass, const std::string& text) {
     if (stage_of(pass) == options.stage) fmt::print("== {}\n{}\n", pass, text);
   };

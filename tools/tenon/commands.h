@@ -25,6 +25,7 @@ struct ModelOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or NAME=SHAPE:FILL
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
+  std::string codegen;  // what generates machine code; empty: TENON_CODEGEN, or llvm
 };
 
 struct RunOptions : ModelOptions {
@@ -43,14 +44,16 @@ struct BenchOptions : ModelOptions {
 struct ShowOptions {
   std::string model;
   std::string stage = "graph";
+  std::string codegen;
 };
 
 struct OnnxTestOptions {
   bool symbolic = false;
   std::vector<std::string> folders;
   std::string device = "interpreter";
-  std::string codegen;  // empty: the device's own
-  std::string skip;     // a file; empty: nothing is skipped
+  std::string codegen;
+  std::string skip;    // a file; empty: nothing is skipped
+  std::string sample;  // N/M; empty: all cases
   bool verbose = false;
 };
 

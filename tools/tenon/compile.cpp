@@ -1,18 +1,34 @@
 // See compile.h.
 #include "tools/tenon/compile.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "codegen/generator.h"
 
 namespace tenon::cli {
 
-CompiledGraph compile_model(const std::string& path, const std::string& precision, int threads) {
-  if (precision != "f32") throw UsageError("precision '{}' is not known; there is: f32", precision);
+void check_codegen(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const codegen::Generator& generator : codegen::generators()) {
+    if (name.empty() || name == generator.name) return;
+    names.push_back(generator.name);
+  }
+  throw UsageError("generator '{}' is not known; there are: {}", name, fmt::join(names, ", "));
+}
+
+CompiledGraph compile_model(const ModelOptions& options, int threads) {
+  const std::string& path = options.model;
+  if (options.precision != "f32")
+    throw UsageError("precision '{}' is not known; there is: f32", options.precision);
+  check_codegen(options.codegen);
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
-  CompiledGraph graph = Session().compile_onnx(path);
+  CompiledGraph graph = Session().compile_onnx(path, {.codegen = options.codegen});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

@@ -7,7 +7,10 @@
 namespace tenon::cli {
 
 // threads 0: as many as this process may use.
-CompiledGraph compile_model(const std::string& path, const std::string& precision, int threads);
+CompiledGraph compile_model(const ModelOptions& options, int threads);
+
+// A name that --codegen may have, or a UsageError.
+void check_codegen(const std::string& name);
 
 // How many there will be: where the process may not use that many, all that it may, and stderr
 // says so.

@@ -83,6 +83,16 @@ struct CommandLine {
         ->allow_extra_args(false)
         ->type_name("NAME=EXTENT");
     command->add_option("--precision", options.precision, "How to compute: f32")->type_name("TYPE");
+    add_codegen(command, options.codegen);
+  }
+
+  static void add_codegen(CLI::App* command, std::string& codegen) {
+    command
+        ->add_option("--codegen", codegen,
+                     "What generates machine code: llvm (default), or c, through the C compiler "
+                     "that TENON_CC names")
+        ->check(kNotEmpty)
+        ->type_name("NAME");
   }
 
   void add_run() {
@@ -122,6 +132,7 @@ struct CommandLine {
     add_model(command, show.model);
     command->add_option("--stage", show.stage, "graph (default), kernel, source or program")
         ->type_name("STAGE");
+    add_codegen(command, show.codegen);
   }
 
   void add_onnx_test() {
@@ -132,8 +143,14 @@ struct CommandLine {
         ->type_name("DIR");
     command->add_option("--device", onnx_test.device, "interpreter (default) or cpu")
         ->type_name("DEVICE");
-    command->add_option("--codegen", onnx_test.codegen, "What generates the code: llvm")
-        ->type_name("NAME");
+    add_codegen(command, onnx_test.codegen);
+    command
+        ->add_option(
+            "--sample", onnx_test.sample,
+            "Only part N of M of the cases, chosen by their names: 1/10 is always the same "
+            "tenth")
+        ->check(kNotEmpty)
+        ->type_name("N/M");
     command->add_option("--skip", onnx_test.skip, "Cases not expected to pass: name and reason")
         ->check(kNotEmpty)
         ->type_name("FILE");
