@@ -77,6 +77,14 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
   expect_error("run x.onnx --input a=8x8:noise", 2, "random, random:LO..HI, zeros or ones");
   expect_error("run x.onnx --input a=8x8:random:5", 2, "'5' is not a range LO..HI");
   expect_error("run x.onnx --precision f31", 2, "precision 'f31' is not known; there is: f32");
+  for (const char* command : {"run", "bench", "show"}) {
+    expect_error(std::string(command) + " x.onnx --codegen fortran", 2,
+                 "generator 'fortran' is not known; there are: llvm, c");
+  }
+  expect_error("onnx-test x --device cpu --codegen fortran", 2, "there are: llvm, c");
+  expect_error("onnx-test x --codegen c", 2, "device interpreter generates no code");
+  for (const char* sample : {"0/10", "11/10", "1", "1/2/3", "a/b"})
+    expect_error(std::string("onnx-test x --sample ") + sample, 2, sample);
   expect_error("show x.onnx --stage grph", 2, "there are: graph, kernel, source, program");
 }
 
@@ -104,6 +112,24 @@ TEST_F(Cli, ANameGivenTwiceIsAnError) {
     expect_error(std::string(command) + " x.onnx --input ids=8:ones --input ids=8:zeros", 2,
                  "--input ids is given twice");
   }
+}
+
+// The same file of results by either generator.
+TEST_F(Cli, ModelsRunByEitherGenerator) {
+  std::string files[2];
+  for (const int i : {0, 1}) {
+    const std::string folder = path(i == 0 ? "by_llvm" : "by_c");
+    const Outcome outcome =
+        tenon("run " + path("model.onnx") + " --dim batch=2 --dim seq=9 --codegen " +
+              (i == 0 ? "llvm" : "c") + " --output " + folder);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    files[i] = contents(outcome.out.substr(0, outcome.out.find('\n')));
+  }
+  EXPECT_FALSE(files[0].empty());
+  EXPECT_TRUE(files[0] == files[1]);
+  const Outcome source = tenon("show " + path("model.onnx") + " --stage source --codegen c");
+  EXPECT_EQ(source.code, 0);
+  EXPECT_NE(source.out.find("void tenon_kernel(void *const *buffers"), std::string::npos);
 }
 
 // Found before the model is compiled, or even opened.

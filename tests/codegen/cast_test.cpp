@@ -19,10 +19,10 @@ TEST(GenerateCast, EveryCastGivesTheBitsOfTheInterpreter) {
       expected[0] = x;
       const Memory inputs = expected;
       run_lowered(lowered, extents, expected);
-      for (const NamedIsa& isa : isas()) {
-        const schedule::Scheduled scheduled = schedule::schedule(lowered, isa.target);
-        const CompiledSchedule compiled(scheduled, isa.isa);
-        if (!runs_here(isa)) continue;
+      for (const Way& way : ways()) {
+        const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
+        const CompiledSchedule compiled(scheduled, way);
+        if (!runs_here(way)) continue;
         Memory actual = inputs;
         run_scheduled(scheduled, extents, actual, compiled.runner());
         const auto size = static_cast<size_t>(size_of(to));
@@ -31,7 +31,7 @@ TEST(GenerateCast, EveryCastGivesTheBitsOfTheInterpreter) {
           const bool nan =
               is_float(to) && std::isnan(load_as_f64(to, got)) && std::isnan(load_as_f64(to, want));
           ASSERT_TRUE(nan || std::memcmp(got, want, size) == 0)
-              << isa.name << ": " << to_string(from) << " to " << to_string(to) << " at "
+              << way.name << ": " << to_string(from) << " to " << to_string(to) << " at "
               << i / size << ": " << load_as_f64(to, got) << ", not " << load_as_f64(to, want);
         }
       }

@@ -7,8 +7,8 @@ namespace tenon::codegen::c {
 using kernel::kLaneCount;
 
 std::string memory_type(DType dtype) {
-  if (dtype == DType::Bool) return "u8";
-  if (is_storage_only(dtype)) return info(dtype).kind == DTypeKind::Signed ? "i8" : "u8";
+  if (dtype == DType::Bool || !kernel::is_computed(dtype))
+    return fmt::format("u{}", size_of(dtype) * 8);  // their bits
   return std::string(to_string(dtype));
 }
 

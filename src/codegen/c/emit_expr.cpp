@@ -22,7 +22,8 @@ enum Kinds : unsigned {
 };
 
 // How an op is written in C for operands of these kinds. {0}, {1}, {2}: the operands; {t}: the C
-// type of the first one, as the functions of the prelude are named.
+// type of the first one, as the functions of the prelude are named; {s}: of its elements; {last}:
+// their highest bit.
 struct OpRow {
   Op op;
   unsigned kinds;
@@ -34,6 +35,7 @@ constexpr OpRow kRows[] = {
     {Op::Abs, kNumber, "abs_{t}({0})", "abs_{t}({0})"},
     {Op::Sqrt, kFloat, "sqrt_{t}({0})", "sqrt_{t}({0})"},
     {Op::Round, kFloat, "round_{t}({0})", "round_{t}({0})"},
+    {Op::Floor, kFloat, "floor_{t}({0})", "floor_{t}({0})"},
     {Op::Pow2, kFloat, "pow2_{t}({0})", "pow2_{t}({0})"},
     {Op::Exponent, kFloat, "exponent_{t}({0})", "exponent_{t}({0})"},
     {Op::Mantissa, kFloat, "mantissa_{t}({0})", "mantissa_{t}({0})"},
@@ -45,11 +47,20 @@ constexpr OpRow kRows[] = {
     {Op::Div, kInteger, "div_{t}({0}, {1})", "div_{t}({0}, {1})"},
     {Op::Min, kNumber, "min_{t}({0}, {1})", "min_{t}({0}, {1})"},
     {Op::Max, kNumber, "max_{t}({0}, {1})", "max_{t}({0}, {1})"},
+    {Op::Min, kBool, "{0} & {1}", "{0} & {1}"},
+    {Op::Max, kBool, "{0} | {1}", "{0} | {1}"},
     {Op::Equal, kNumber | kBool, "{0} == {1}", "MASK({0} == {1})"},
     {Op::Less, kNumber, "{0} < {1}", "MASK({0} < {1})"},
     {Op::LessEqual, kNumber, "{0} <= {1}", "MASK({0} <= {1})"},
+    {Op::Less, kBool, "{0} < {1}", "~{0} & {1}"},
+    {Op::LessEqual, kBool, "{0} <= {1}", "~{0} | {1}"},
     {Op::And, kBool, "{0} & {1}", "{0} & {1}"},
     {Op::Or, kBool, "{0} | {1}", "{0} | {1}"},
+    {Op::BitAnd, kInteger, "{0} & {1}", "{0} & {1}"},
+    {Op::BitOr, kInteger, "{0} | {1}", "{0} | {1}"},
+    {Op::BitXor, kInteger, "{0} ^ {1}", "{0} ^ {1}"},
+    {Op::ShiftLeft, kInteger, "{0} << ({1} & {last})", "{0} << ({1} & splat_{s}({last}))"},
+    {Op::ShiftRight, kInteger, "{0} >> ({1} & {last})", "{0} >> ({1} & splat_{s}({last}))"},
     {Op::Fma, kFloat, "fma_{t}({0}, {1}, {2})", "fma_{t}({0}, {1}, {2})"},
     {Op::Fma, kInteger, "{0} * {1} + {2}", "{0} * {1} + {2}"},
 };
@@ -84,10 +95,13 @@ Value Emitter::variable(DType dtype, bool vector, const std::vector<std::string>
 Value Emitter::emit_constant(DType dtype, double value) {
   if (dtype == DType::F32) return {dtype, false, {float_text(static_cast<float>(value), "f")}};
   if (dtype == DType::F64) return {dtype, false, {float_text(value, "")}};
-  TENON_CHECK(!is_float(dtype), "kernel {}: a constant of {}", kernel_.name, to_string(dtype));
-  return {dtype,
-          false,
-          {fmt::format("(({}){})", scalar_type(dtype), integer_text(static_cast<int64_t>(value)))}};
+  uint64_t bits = 0;
+  if (dtype == DType::U64) {
+    bits = static_cast<uint64_t>(value);  // beyond the range of i64, too
+  } else {
+    store_from_f64(dtype, &bits, value);
+  }
+  return {dtype, false, {fmt::format("(({}){}u)", scalar_type(dtype), bits)}};
 }
 
 Value Emitter::emit_expr(const kernel::ExprRef& ref) {
@@ -125,6 +139,8 @@ Value Emitter::emit_index(const kernel::Expr& expr) {
 Value Emitter::emit_cast(const Value& x, DType to) {
   const DType from = x.dtype;
   if (from == to) return x;
+  TENON_CHECK(kernel::is_plain_cast(from, to), "kernel {}: no C for a cast of {} to {}",
+              kernel_.name, to_string(from), to_string(to));
   const std::string source = x.vector ? vector_type(from) : scalar_type(from);
   const std::string target = x.vector ? vector_type(to) : scalar_type(to);
   std::vector<std::string> parts;
@@ -134,12 +150,25 @@ Value Emitter::emit_cast(const Value& x, DType to) {
                                : fmt::format("{} != 0", part));
     } else if (from == DType::Bool) {
       parts.push_back(x.vector ? fmt::format("CONVERT(-{}, {})", part, target) : part);
+    } else if (from == DType::F16 || to == DType::F16) {
+      parts.push_back(
+          fmt::format("{}_of_{}{}({})", to_string(to), to_string(from), x.vector ? "v" : "", part));
     } else if (is_float(from) && is_integer(to)) {
       parts.push_back(fmt::format("{}_of_{}({})", scalar_type(to), source, part));
     } else {
       parts.push_back(x.vector ? fmt::format("CONVERT({}, {})", part, target)
                                : fmt::format("({}){}", target, part));
     }
+  }
+  return variable(to, x.vector, parts);
+}
+
+Value Emitter::emit_bit_cast(const Value& x, DType to) {
+  std::vector<std::string> parts;
+  for (const std::string& part : x.parts) {
+    parts.push_back(
+        x.vector ? fmt::format("({}){}", vector_type(to), part)
+                 : fmt::format("BITS({}, {}, {})", scalar_type(x.dtype), scalar_type(to), part));
   }
   return variable(to, x.vector, parts);
 }
@@ -152,6 +181,7 @@ Value Emitter::emit_pointwise(const kernel::Expr& expr) {
     vector = vector || x.back().vector;
   }
   if (expr.op == Op::Cast) return emit_cast(x[0], expr.dtype);
+  if (expr.op == Op::BitCast) return emit_bit_cast(x[0], expr.dtype);
   if (vector) {
     for (Value& value : x) value = splat(value);
   }
@@ -173,7 +203,8 @@ Value Emitter::emit_pointwise(const kernel::Expr& expr) {
       return n < x.size() ? std::string_view(x[n].parts[i]) : std::string_view();
     };
     parts.push_back(fmt::format(fmt::runtime(pattern), operand(0), operand(1), operand(2),
-                                fmt::arg("t", type)));
+                                fmt::arg("t", type), fmt::arg("s", scalar_type(dtype)),
+                                fmt::arg("last", info(dtype).bits - 1)));
   }
   return variable(expr.dtype, vector, parts);
 }

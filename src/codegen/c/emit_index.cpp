@@ -83,9 +83,11 @@ std::string Emitter::atom_text(const Dim::Atom& atom) {
   }
   std::string text = dim(atom.args[0]);
   if (atom.kind == AtomKind::FloorDiv) {
-    const bool plain = atom.args[0].bounds().lo >= 0 && atom.args[1].bounds().lo > 0;
-    return fmt::format(fmt::runtime(plain ? "({} / {})" : "floordiv({}, {})"), text,
-                       dim(atom.args[1]));
+    std::string divisor = dim(atom.args[1]);
+    // An extent of 0: what is divided by it is never used.
+    if (atom.args[1].bounds().lo < 1) divisor = fmt::format("most({}, 1)", divisor);
+    const char* form = atom.args[0].bounds().lo >= 0 ? "({} / {})" : "floordiv({}, {})";
+    return fmt::format(fmt::runtime(form), text, divisor);
   }
   const char* function = atom.kind == AtomKind::Min ? "least" : "most";
   for (size_t i = 1; i < atom.args.size(); ++i)

@@ -168,6 +168,8 @@ void Emitter::emit_mma(const kernel::Mma& mma) {
     lane_.reset();
   }
   const Storage& acc = storage_[static_cast<size_t>(mma.acc)];
+  const bool real = is_float(kernel_.buffers[static_cast<size_t>(mma.acc)].dtype);
+  const char* form = real ? "{0} = fma_{1}({2}, {3}, {0});" : "{0} = {2} * {3} + {0};";
   for (int64_t row = 0; row < rows.const_value(); ++row) {
     constants_[mma.row.name()] = row;
     memo_.clear();
@@ -175,8 +177,8 @@ void Emitter::emit_mma(const kernel::Mma& mma) {
     for (int64_t v = 0; v < vectors; ++v) {
       const Value& tile = acc.registers[static_cast<size_t>(row * vectors + v)];
       for (size_t part = 0; part < tile.parts.size(); ++part) {
-        line("{0} = fma_{1}({2}, {3}, {0});", tile.parts[part], vector_type(tile.dtype),
-             a.parts[part], b[static_cast<size_t>(v)].parts[part]);
+        line("{}", fmt::format(fmt::runtime(form), tile.parts[part], vector_type(tile.dtype),
+                               a.parts[part], b[static_cast<size_t>(v)].parts[part]));
       }
     }
   }

@@ -100,6 +100,7 @@ class Emitter {
   Value emit_index(const kernel::Expr& expr);
   Value emit_pointwise(const kernel::Expr& expr);
   Value emit_cast(const Value& x, DType to);
+  Value emit_bit_cast(const Value& x, DType to);
 
   // emit_lanes.cpp
   Value emit_lanes(const kernel::Expr& expr);

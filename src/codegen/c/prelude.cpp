@@ -1,11 +1,12 @@
-// See prelude.h. GCC and clang share the vector extensions; for square roots, rounding and fma on
-// vectors clang has builtins for every width, GCC one per instruction: a table here.
+// See prelude.h.
 #include "codegen/c/prelude.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <vector>
+
+#include "codegen/c/vector_builtins.h"
 
 namespace tenon::codegen::c {
 namespace {
@@ -25,8 +26,6 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long u64;
-typedef _Float16 f16;
-typedef u16 bf16;
 typedef float f32;
 typedef double f64;
 
@@ -38,10 +37,7 @@ typedef double f64;
   INLINE T##v splat_##T(T x) { return (T##v){REPEAT(x)}; }
 VECTOR(i8) VECTOR(i16) VECTOR(i32) VECTOR(i64)
 VECTOR(u8) VECTOR(u16) VECTOR(u32) VECTOR(u64)
-VECTOR(f16) VECTOR(f32) VECTOR(f64)
-typedef u16v bf16v;
-typedef u16m bf16m;
-#define splat_bf16 splat_u16
+VECTOR(f32) VECTOR(f64)
 #define CONVERT(x, T) __builtin_convertvector(x, T)
 #define MASK(x) __builtin_convertvector(x, i32v)
 )";
@@ -87,10 +83,6 @@ constexpr const char* kArithmetic = R"(
 NUMBER(i8, i8) NUMBER(i16, i16) NUMBER(i32, i32) NUMBER(i64, i64)
 NUMBER(u8, i8) NUMBER(u16, i16) NUMBER(u32, i32) NUMBER(u64, i64)
 NUMBER(f32, i32) NUMBER(f64, i64)
-INLINE f16v select_f16v(i32v m, f16v a, f16v b) {
-  return (f16v)select_u16v(m, (u16v)a, (u16v)b);
-}
-#define select_bf16v select_u16v
 // Division truncates; by zero it is 0, and the smallest integer by -1 is itself.
 #define UNSIGNED(T)                                                                 \
   INLINE T div_##T(T a, T b) { return b == 0 ? 0 : a / b; }                         \
@@ -140,77 +132,32 @@ constexpr const char* kFloats = R"(
 #define abs_f32 __builtin_fabsf
 #define sqrt_f32 __builtin_sqrtf
 #define round_f32 __builtin_roundevenf
+#define floor_f32 __builtin_floorf
 #define fma_f32 __builtin_fmaf
 #define abs_f64 __builtin_fabs
 #define sqrt_f64 __builtin_sqrt
 #define round_f64 __builtin_roundeven
+#define floor_f64 __builtin_floor
 #define fma_f64 __builtin_fma
+// The same bits as another type.
+#define BITS(S, T, x) ({ union { S from; T to; } both = {x}; both.to; })
+// f16 is its bits; the nearest f16 of an f32.
+typedef _Float16 halfv __attribute__((vector_size(LANES * 2)));
+INLINE f32 f32_of_f16(u16 x) { return (f32)BITS(u16, _Float16, x); }
+INLINE u16 f16_of_f32(f32 x) { return BITS(_Float16, u16, (_Float16)x); }
 INLINE f32v abs_f32v(f32v x) { return (f32v)((u32v)x & splat_u32(0x7fffffff)); }
 INLINE f64v abs_f64v(f64v x) { return (f64v)((u64v)x & splat_u64(0x7fffffffffffffff)); }
-INLINE u32 bits_f32(f32 x) { union { f32 f; u32 u; } both = {x}; return both.u; }
-INLINE f32 f32_bits(u32 x) { union { u32 u; f32 f; } both = {x}; return both.f; }
-INLINE f32 pow2_f32(f32 x) { return f32_bits((u32)((i32)x + 127) << 23); }
+INLINE f32 pow2_f32(f32 x) { return BITS(u32, f32, (u32)((i32)x + 127) << 23); }
 INLINE f32v pow2_f32v(f32v x) { return (f32v)((u32v)(CONVERT(x, i32v) + splat_i32(127)) << 23); }
-INLINE f32 exponent_f32(f32 x) { return (f32)((i32)(bits_f32(x) >> 23 & 255) - 127); }
+INLINE f32 exponent_f32(f32 x) { return (f32)((i32)(BITS(f32, u32, x) >> 23 & 255) - 127); }
 INLINE f32v exponent_f32v(f32v x) {
   return CONVERT((i32v)(((u32v)x >> 23) & splat_u32(255)) - splat_i32(127), f32v);
 }
-INLINE f32 mantissa_f32(f32 x) { return f32_bits((bits_f32(x) & 0x7fffff) | 0x3f800000); }
+INLINE f32 mantissa_f32(f32 x) { return BITS(u32, f32, (BITS(f32, u32, x) & 0x7fffff) | 0x3f800000); }
 INLINE f32v mantissa_f32v(f32v x) {
   return (f32v)(((u32v)x & splat_u32(0x7fffff)) | splat_u32(0x3f800000));
 }
 )";
-
-// {0}: the operand; for fma {0}, {1}, {2}.
-struct VectorBuiltin {
-  const char* name;
-  const char* clang;
-  int size;            // of an element
-  const char* gcc_16;  // in bytes of the vector
-  const char* gcc_32;
-  const char* gcc_64;
-};
-#define ROUND_ROW(name, clang, mode)                              \
-  {name "_f32v(a)",                                               \
-   "__builtin_elementwise_" clang "(a)",                          \
-   4,                                                             \
-   "__builtin_ia32_roundps(a, " mode ")",                         \
-   "__builtin_ia32_roundps256(a, " mode ")",                      \
-   "__builtin_ia32_rndscaleps_mask(a, " mode ", a, (u16)-1, 4)"}, \
-      {name "_f64v(a)",                                           \
-       "__builtin_elementwise_" clang "(a)",                      \
-       8,                                                         \
-       "__builtin_ia32_roundpd(a, " mode ")",                     \
-       "__builtin_ia32_roundpd256(a, " mode ")",                  \
-       "__builtin_ia32_rndscalepd_mask(a, " mode ", a, (u8)-1, 4)"}
-constexpr VectorBuiltin kBuiltins[] = {
-    {"fma_f32v(a, b, c)", "__builtin_elementwise_fma(a, b, c)", 4,
-     "__builtin_ia32_vfmaddps(a, b, c)", "__builtin_ia32_vfmaddps256(a, b, c)",
-     "__builtin_ia32_vfmaddps512_mask(a, b, c, (u16)-1, 4)"},
-    {"fma_f64v(a, b, c)", "__builtin_elementwise_fma(a, b, c)", 8,
-     "__builtin_ia32_vfmaddpd(a, b, c)", "__builtin_ia32_vfmaddpd256(a, b, c)",
-     "__builtin_ia32_vfmaddpd512_mask(a, b, c, (u8)-1, 4)"},
-    {"sqrt_f32v(a)", "__builtin_elementwise_sqrt(a)", 4, "__builtin_ia32_sqrtps(a)",
-     "__builtin_ia32_sqrtps256(a)", "__builtin_ia32_sqrtps512_mask(a, a, (u16)-1, 4)"},
-    {"sqrt_f64v(a)", "__builtin_elementwise_sqrt(a)", 8, "__builtin_ia32_sqrtpd(a)",
-     "__builtin_ia32_sqrtpd256(a)", "__builtin_ia32_sqrtpd512_mask(a, a, (u8)-1, 4)"},
-    ROUND_ROW("round", "roundeven", "8"),
-};
-#undef ROUND_ROW
-
-std::string vector_builtins(int64_t lanes) {
-  std::string gcc, clang;
-  for (const VectorBuiltin& row : kBuiltins) {
-    clang += fmt::format("#define {} {}\n", row.name, row.clang);
-    const int64_t bytes = lanes * row.size;
-    if (bytes > 64) continue;  // a vector type that this kernel does not use
-    gcc += fmt::format("#define {} {}\n", row.name,
-                       bytes == 64   ? row.gcc_64
-                       : bytes == 32 ? row.gcc_32
-                                     : row.gcc_16);
-  }
-  return "#ifdef __clang__\n" + clang + "#else\n" + gcc + "#endif\n";
-}
 
 }  // namespace
 
