@@ -109,14 +109,14 @@ class Linker {
     const Elf64_Shdr& symbols = sections_.at(relocations.sh_link);
     for (size_t at = 0; at < relocations.sh_size; at += sizeof(Elf64_Rela)) {
       const auto relocation = read<Elf64_Rela>(relocations.sh_offset + at);
-      const auto type = ELF64_R_TYPE(relocation.r_info);
-      if (type != R_X86_64_PC32 && type != R_X86_64_PLT32)
-        throw internal_error("kernel {}: relocation of type {}", kernel_, type);
       const auto symbol =
           read<Elf64_Sym>(symbols.sh_offset + ELF64_R_SYM(relocation.r_info) * sizeof(Elf64_Sym));
       const int64_t place = target->second + static_cast<int64_t>(relocation.r_offset);
       const auto value =
           static_cast<int32_t>(address_of(symbol, symbols.sh_link) + relocation.r_addend - place);
+      const auto type = ELF64_R_TYPE(relocation.r_info);
+      if (type != R_X86_64_PC32 && type != R_X86_64_PLT32)
+        throw internal_error("kernel {}: relocation of type {}", kernel_, type);
       if (place < 0 || place + 4 > static_cast<int64_t>(code_.bytes.size()))
         throw internal_error("kernel {}: a relocation outside the code", kernel_);
       std::memcpy(code_.bytes.data() + place, &value, sizeof value);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/codegen/compiled_kernel.h"
+#include "tests/full.h"
 #include "tests/kernel/cast_samples.h"
 
 namespace tenon::kernel_test {
@@ -20,6 +21,9 @@ TEST(GenerateCast, EveryCastGivesTheBitsOfTheInterpreter) {
       const Memory inputs = expected;
       run_lowered(lowered, extents, expected);
       for (const Way& way : ways()) {
+        // A process per kernel: in the plain tests that generator has every eleventh pair.
+        const bool sampled = (static_cast<int>(from) + 3 * static_cast<int>(to)) % 11 == 0;
+        if (way.generator->name == "c" && !sampled && !full_tests()) continue;
         const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
         const CompiledSchedule compiled(scheduled, way);
         if (!runs_here(way)) continue;
