@@ -35,6 +35,11 @@ std::string Emitter::dim_at(const Dim& raw, int64_t lane) {
   return dim(at_lane(known(raw), lane));
 }
 
+std::string Emitter::varying_at(const Dim& dim, int64_t lane) {
+  at_lane_ = lane;
+  return sum(dim, Terms::Varying);
+}
+
 size_t Emitter::depth_of(const Dim::Term& term) const {
   size_t depth = 0;
   const auto deepen = [&](const Symbol& symbol) {
@@ -50,20 +55,31 @@ size_t Emitter::depth_of(const Dim::Term& term) const {
   return depth;
 }
 
-std::string Emitter::dim(const Dim& raw) {
-  const Dim dim = known(raw);
-  if (dim.is_const()) return integer_text(dim.const_value());
+std::string Emitter::dim(const Dim& raw) { return sum(known(raw), Terms::All); }
+
+std::string Emitter::sum(const Dim& dim, Terms which) {
+  if (dim.is_const()) return integer_text(which == Terms::Varying ? 0 : dim.const_value());
   std::vector<const Dim::Term*> terms;
   for (const Dim::Term& term : dim.terms()) {
-    if (!term.atoms.empty()) terms.push_back(&term);
+    const bool wanted = which == Terms::All || varies(term) == (which == Terms::Varying);
+    if (!term.atoms.empty() && wanted) terms.push_back(&term);
   }
   std::stable_sort(terms.begin(), terms.end(), [&](const Dim::Term* a, const Dim::Term* b) {
     return depth_of(*a) < depth_of(*b);
   });
   std::string text;
   for (const Dim::Term* term : terms) text += (text.empty() ? "" : " + ") + term_text(*term);
-  if (dim.constant_term() != 0) text += " + " + integer_text(dim.constant_term());
-  return "(" + text + ")";
+  const int64_t constant = which == Terms::Varying ? 0 : dim.constant_term();
+  if (constant != 0) text += (text.empty() ? "" : " + ") + integer_text(constant);
+  return text.empty() ? "0" : "(" + text + ")";
+}
+
+bool Emitter::varies(const Dim::Term& term) const {
+  return std::any_of(term.atoms.begin(), term.atoms.end(), [&](const auto& atom) {
+    if (atom->kind == AtomKind::Symbol) return is_lane_varying(*atom->symbol);
+    return std::any_of(atom->args.begin(), atom->args.end(),
+                       [&](const Dim& arg) { return is_lane_varying(arg); });
+  });
 }
 
 std::string Emitter::term_text(const Dim::Term& term) {
@@ -75,6 +91,7 @@ std::string Emitter::term_text(const Dim::Term& term) {
 std::string Emitter::atom_text(const Dim::Atom& atom) {
   if (atom.kind == AtomKind::Symbol) {
     const std::string& name = atom.symbol->name();
+    if (lane_ && *atom.symbol == *lane_) return integer_text(at_lane_);
     const auto lanes = lane_symbols_.find(name);
     if (lanes != lane_symbols_.end()) return fmt::format("{}[{}]", lanes->second, at_lane_);
     const auto it = bindings_.find(name);

@@ -37,9 +37,12 @@ std::vector<std::string> Emitter::lane_elements(int buffer, const Dim& offset) {
       elements.push_back(fmt::format("{}[{}]", pointer, dim(*stride * lane)));
     return elements;
   }
-  const std::string& base = storage_[static_cast<size_t>(buffer)].base;
+  const auto at = static_cast<size_t>(buffer);
+  const std::string base = fresh("p");
+  line("{} *const {} = {} + {};", memory_type(kernel_.buffers[at].dtype), base, storage_[at].base,
+       sum(offset, Terms::Same));
   for (int64_t lane = 0; lane < kLaneCount; ++lane)
-    elements.push_back(fmt::format("{}[{}]", base, dim_at(offset, lane)));
+    elements.push_back(fmt::format("{}[{}]", base, varying_at(offset, lane)));
   return elements;
 }
 

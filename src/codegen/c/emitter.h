@@ -112,6 +112,10 @@ class Emitter {
   // emit_index.cpp
   std::string dim(const Dim& dim);  // an i64 expression, ready to be an operand
   std::string dim_at(const Dim& dim, int64_t lane);
+  std::string varying_at(const Dim& dim, int64_t lane);  // only the terms that differ by lane
+  enum class Terms { All, Varying, Same };
+  std::string sum(const Dim& dim, Terms which);
+  bool varies(const Dim::Term& term) const;
   std::string term_text(const Dim::Term& term);
   std::string atom_text(const Dim::Atom& atom);
   Dim known(const Dim& dim) const;  // unrolled and specialized symbols replaced by their values
