@@ -43,6 +43,7 @@ constexpr OpRow kRows[] = {
     {Op::Add, kNumber, "{0} + {1}", "{0} + {1}"},
     {Op::Sub, kNumber, "{0} - {1}", "{0} - {1}"},
     {Op::Mul, kNumber, "{0} * {1}", "{0} * {1}"},
+    {Op::Scale, kFloat, "scale_{t}({0}, {1})", "scale_{t}({0}, {1})"},
     {Op::Div, kFloat, "{0} / {1}", "{0} / {1}"},
     {Op::Div, kInteger, "div_{t}({0}, {1})", "div_{t}({0}, {1})"},
     {Op::Min, kNumber, "min_{t}({0}, {1})", "min_{t}({0}, {1})"},

@@ -149,6 +149,16 @@ INLINE f32v abs_f32v(f32v x) { return (f32v)((u32v)x & splat_u32(0x7fffffff)); }
 INLINE f64v abs_f64v(f64v x) { return (f64v)((u64v)x & splat_u64(0x7fffffffffffffff)); }
 INLINE f32 pow2_f32(f32 x) { return BITS(u32, f32, (u32)((i32)x + 127) << 23); }
 INLINE f32v pow2_f32v(f32v x) { return (f32v)((u32v)(CONVERT(x, i32v) + splat_i32(127)) << 23); }
+// By two factors: the first product is exact.
+INLINE f32 scale_f32(f32 x, f32 n) {
+  const i32 whole = (i32)n, half = whole >> 1;
+  return x * BITS(u32, f32, (u32)(half + 127) << 23) *
+         BITS(u32, f32, (u32)(whole - half + 127) << 23);
+}
+INLINE f32v scale_f32v(f32v x, f32v n) {
+  const i32v whole = CONVERT(n, i32v), half = whole >> 1, bias = splat_i32(127);
+  return x * (f32v)((u32v)(half + bias) << 23) * (f32v)((u32v)(whole - half + bias) << 23);
+}
 INLINE f32 exponent_f32(f32 x) { return (f32)((i32)(BITS(f32, u32, x) >> 23 & 255) - 127); }
 INLINE f32v exponent_f32v(f32v x) {
   return CONVERT((i32v)(((u32v)x >> 23) & splat_u32(255)) - splat_i32(127), f32v);
