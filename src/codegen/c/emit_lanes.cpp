@@ -37,7 +37,9 @@ Value Emitter::list_of_lanes(DType dtype, const std::vector<std::string>& lanes)
 // Halves of 8, 4, 2, 1: the same tree on every machine. First whole vectors, then, in the one that
 // is left, each lane with the one half a vector above.
 Value Emitter::emit_lanes(const kernel::Expr& expr) {
-  const char* combine = expr.op == Op::LanesAdd ? "{0} + {1}" : "max_{2}({0}, {1})";
+  const char* combine = expr.op == Op::LanesAdd   ? "{0} + {1}"
+                        : expr.op == Op::LanesMul ? "{0} * {1}"
+                                                  : "max_{2}({0}, {1})";
   const std::string type = vector_type(expr.dtype);
   const auto combined = [&](const std::string& low, const std::string& high) {
     const std::string name = fresh("t");

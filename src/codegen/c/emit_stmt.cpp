@@ -130,24 +130,32 @@ void Emitter::emit_specialize(const kernel::Specialize& specialize) {
 }
 
 // Outside a vector loop a variable; inside, an array of one index per lane. Of several faults the
-// one of the first lane is what remains.
+// one of the first lane is what remains. Where a guard fails the index is 0, and never a fault.
 void Emitter::emit_let(const kernel::Let& let) {
-  const Value value = emit_cast(emit_expr(let.value), DType::I64);
-  const std::string extent = dim(let.extent);
-  const int argument = kernel_.argument_of(let.buffer) + 1;
+  Value value = emit_cast(emit_expr(let.value), DType::I64);
+  const Guarded guard = emit_guards(let.guards);
+  if (guard.bits) value = splat(value);
+  const std::string extent = let.is_checked() ? dim(let.extent) : "";
+  const int argument = let.is_checked() ? kernel_.argument_of(let.buffer) + 1 : 0;
+  const auto index = [&](const std::string& text, const std::string& holds) {
+    const std::string checked =
+        let.is_checked() ? fmt::format("checked_index({}, {}, {}, fault)", text, extent, argument)
+                         : text;
+    return holds.empty() ? checked : fmt::format("{} ? {} : 0", holds, checked);
+  };
+  const std::string name = names_.fresh(let.symbol.name());
   if (!value.vector) {
-    const std::string name = names_.fresh(let.symbol.name());
-    line("const i64 {} = checked_index({}, {}, {}, fault);", name, value.parts[0], extent,
-         argument);
+    line("const i64 {} = {};", name, index(value.parts[0], guard.condition.value_or("")));
     bind(let.symbol, name);
     return;
   }
   TENON_CHECK(lane_, "kernel {}: lane-varying let", kernel_.name);
-  const std::string name = names_.fresh(let.symbol.name());
   line("i64 {}[{}];", name, kLaneCount);
-  for (int64_t lane = kLaneCount; lane-- > 0;)
-    line("{}[{}] = checked_index({}, {}, {}, fault);", name, lane, element(value, lane), extent,
-         argument);
+  for (int64_t lane = kLaneCount; lane-- > 0;) {
+    const std::string holds =
+        guard.bits ? fmt::format("{} >> {} & 1", *guard.bits, lane) : guard.condition.value_or("");
+    line("{}[{}] = {};", name, lane, index(element(value, lane), holds));
+  }
   lane_symbols_[let.symbol.name()] = name;
 }
 
