@@ -116,6 +116,9 @@ class CompiledKernel {
 // Every kernel of a schedule, compiled once: what run_scheduled calls.
 class CompiledSchedule {
  public:
+  // By the default generator.
+  CompiledSchedule(const schedule::Scheduled& scheduled, codegen::Isa isa)
+      : CompiledSchedule(scheduled, Way{{"", isa, CpuIsa::Avx2, {}}, &codegen::generators()[0]}) {}
   CompiledSchedule(const schedule::Scheduled& scheduled, const Way& way) {
     for (const kernel::Kernel& pack : scheduled.packs)
       kernels_.emplace(&pack, CompiledKernel(pack, way));
