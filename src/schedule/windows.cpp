@@ -59,7 +59,7 @@ Block Scheduler::stage_columns(const Contraction& c, int stage, const Dim& first
   const int64_t found = taps_of(c.reduce->args[1], c.k);
   const int64_t taps = depth % found == 0 ? found : 1;
   const Symbol p = fresh("p", panels), t = fresh("t", taps), channel = fresh("c", depth / taps);
-  const Dim k = Dim(channel) * taps + t;
+  const Dim k = taps > 1 ? Dim(channel) * taps + t : Dim(channel);
   const bool partial = !mod(c.columns, width).is_const(0);
   Block copy = lanes(width, [&](const Dim& element, bool) -> Block {
     const Symbol lane = fresh("l", kLaneCount);
