@@ -91,15 +91,14 @@ Contraction Scheduler::reading(const Contraction& c, const Panels& panels, int b
   return result;
 }
 
-// In global memory, by a kernel of its own: once where the operand comes from parameters, per run
-// otherwise.
-Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer) {
-  const Panels panels = panels_of(c, outer);
-  const DType dtype = panels.value->dtype;
+// A buffer in global memory with `value` at `offset` for each iteration of the loops, filled by a
+// kernel of its own: once where the value comes from parameters, per run otherwise.
+int Scheduler::add_pack(const ExprRef& value, const std::vector<Loop>& loops, const Dim& offset,
+                        const Dim& elements) {
   Kernel pack;
   pack.name = source_.name + "_pack";
   std::map<int, int> renumbered;
-  const ExprRef value = transform(panels.value, [&](Expr& copy) -> ExprRef {
+  const ExprRef own = transform(value, [&](Expr& copy) -> ExprRef {
     if (copy.op != Op::Load) return nullptr;
     const auto [it, added] = renumbered.try_emplace(copy.buffer, 0);
     if (added) it->second = pack.add_buffer(kernel_.buffers[static_cast<size_t>(copy.buffer)]);
@@ -107,23 +106,29 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
     return nullptr;
   });
   Buffer filled = {.name = "panels",
-                   .dtype = dtype,
-                   .elements = panels.elements,
+                   .dtype = value->dtype,
+                   .elements = elements,
                    .source = Source::Packed,
                    .source_index = static_cast<int>(packs_.size()),
-                   .constant = is_constant(panels.value)};
+                   .constant = is_constant(value)};
   const int here = kernel_.add_buffer(filled);
   filled.written = true;
   const int target = pack.add_buffer(filled);
-  Block body = {store(target, panels.offset_here(), value)};
-  const std::vector<Loop> loops = in_source_order(panels);
+  Block body = {store(target, offset, own)};
   for (size_t i = loops.size(); i-- > 0;) {
     body = {loop(LoopKind::Parallel, loops[i].symbol, loops[i].extent, body)};
   }
   pack.body = std::move(body);
   pack.dims = source_.dims;
-  pack.bytes = panels.elements * (2 * size_of(dtype));
+  pack.bytes = elements * (2 * size_of(value->dtype));
   packs_.push_back(std::move(pack));
+  return here;
+}
+
+Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer) {
+  const Panels panels = panels_of(c, outer);
+  const int here =
+      add_pack(panels.value, in_source_order(panels), panels.offset_here(), panels.elements);
   return reading(c, panels, here);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -121,6 +122,10 @@ Scheduled Scheduler::run() {
   if (!kernel_.grid().is_const(0))
     prune_buffers(kernel_);  // an empty kernel still names its result
   kernel_.dims = free_symbols(kernel_);
+  for (const Symbol& dim : kernel_.dims) {
+    TENON_CHECK(std::ranges::count(source_.dims, dim) > 0, "kernel {}: {} has no loop",
+                source_.name, dim.name());
+  }
   Scheduled result{std::move(kernel_), {}};
   for (const Kernel& pack : packs_) {
     result.packs.push_back(Scheduler(pack, target_).run().kernel);

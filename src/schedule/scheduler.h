@@ -69,6 +69,7 @@ class Scheduler {
   kernel::Block stage_columns(const Contraction& contraction, int stage, const Dim& first,
                               const Dim& panels);
   bool stages_columns(const RowNest& nest, const Contraction& contraction) const;
+  Contraction with_spaced_rows(const RowNest& nest, const Contraction& contraction);
   kernel::Block row_statements(const kernel::Block& body);
   bool right_operand_uses(const kernel::Block& body, const Symbol& symbol) const;
 
@@ -102,6 +103,8 @@ class Scheduler {
                             const Symbol& rows);
   struct Panels;
   static std::vector<kernel::Loop> in_source_order(const Panels& panels);
+  int add_pack(const kernel::ExprRef& value, const std::vector<kernel::Loop>& loops,
+               const Dim& offset, const Dim& elements);
   Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction reading(const Contraction& contraction, const Panels& panels, int buffer) const;
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);

@@ -12,9 +12,10 @@ using namespace kernel;
 
 namespace {
 
-constexpr int64_t kMostPanels = 4;  // of a work item: rows are read once for all of them
-constexpr int64_t kFewItems = 8;    // fewer than this, and rows are divided too
-constexpr int64_t kLeastRows = 48;  // staged columns must pay
+constexpr int64_t kMostPanels = 4;      // of a work item: rows are read once for all of them
+constexpr int64_t kFightingRows = 512;  // elements: multiples of it fall into few cache sets
+constexpr int64_t kFewItems = 8;        // fewer than this, and rows are divided too
+constexpr int64_t kLeastRows = 48;      // staged columns must pay
 
 // The largest constant that divides k in an index of `value`: the number of taps where k counts
 // channels and taps; 1: there is none.
@@ -83,7 +84,36 @@ Block Scheduler::stage_columns(const Contraction& c, int stage, const Dim& first
   return {loop(LoopKind::Serial, p, panels, std::move(body))};
 }
 
-Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& found) {
+// Rows that lie a multiple of some KB apart fight for a few sets of the L1 cache, and rows that do
+// not lie along k need arithmetic in the innermost loop: such constant rows are copied once, with
+// space between them.
+Contraction Scheduler::with_spaced_rows(const RowNest& nest, const Contraction& c) {
+  const ExprRef left = c.reduce->args[0];
+  const auto row = left->index.coefficient(nest.loops.back().symbol);
+  const auto k = left->index.coefficient(c.k);
+  const bool along_k = left->op == Op::Load && left->guards.empty() && k && k->is_const(1);
+  const bool fights = row && row->is_const() && row->const_value() % kFightingRows == 0;
+  if (along_k && row && !fights) return c;
+  std::vector<Loop> loops;
+  Dim position = 0, rows = 1;
+  for (const Loop& l : nest.loops) {
+    if (!uses(left, l.symbol)) continue;
+    loops.push_back(l);
+    position = position * l.extent + l.symbol;
+    rows = rows * l.extent;
+  }
+  loops.push_back({c.k, c.depth, LoopKind::Parallel, nullptr, {}, {}});
+  const Dim offset = position * (c.depth + kLaneCount) + c.k;
+  const int buffer = add_pack(left, loops, offset, rows * (c.depth + kLaneCount));
+  Contraction result = c;
+  Expr reduce = *c.reduce;
+  reduce.args[0] = load(buffer, left->dtype, offset);
+  result.reduce = std::make_shared<const Expr>(std::move(reduce));
+  return result;
+}
+
+Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& lowered) {
+  const Contraction found = with_spaced_rows(nest, lowered);
   const Loop& rows = nest.loops.back();
   const int64_t width = target_.tile_cols, depth = found.depth.const_value();
   const int64_t count = rows.extent.const_value(), steps = target_.row_steps[0];

@@ -253,6 +253,32 @@ TEST(DeformConv, IsAProductOfMovedTaps) {
   expect_same_results(g, random_tensors(g, {}), 1e-5);
 }
 
+TEST(ConvTranspose, IsAConvolutionOfPhases) {
+  struct Case {
+    Count kernel, strides;
+    int64_t groups;
+    std::vector<Dim> begins, extents;
+  };
+  const std::vector<Case> cases{{{3, 3}, {1, 1}, 1, {0, 1}, {7, 6}},
+                                {{2, 2}, {2, 2}, 1, {0, 0}, {10, 12}},
+                                {{4, 3}, {2, 3}, 2, {1, 2}, {10, 14}},
+                                {{1, 5}, {2, 2}, 2, {0, 1}, {9, 13}}};
+  for (const Case& c : cases) {
+    Graph g;
+    const Value x = g.input("x", {{Symbol("b"), 4, 5, 6}, DType::F32});
+    const Value w = g.param("w", {{4, 3, c.kernel[0], c.kernel[1]}, DType::F32});
+    const Value bias = g.param("bias", {{3 * c.groups}, DType::F32});
+    g.set_outputs({{"y", g.apply(Op::ConvTranspose, {x, w, bias},
+                                 {{"extents", c.extents},
+                                  {"begins", c.begins},
+                                  {"strides", c.strides},
+                                  {"dilations", Count{1, 1}},
+                                  {"groups", c.groups}})}});
+    expect_same_results(g, random_tensors(g, {{"b", 2}}));
+    EXPECT_FALSE(contains(decompose(g), Op::ConvTranspose));
+  }
+}
+
 TEST(Col2Im, SumsWindowsThatOverlap) {
   Graph g;
   const Dim h = g.fresh_symbol("image", {0, kDimInf}), w = g.fresh_symbol("image", {0, kDimInf}),
