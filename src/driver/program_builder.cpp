@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "driver/kernel_cache.h"
 #include "lower/lower.h"
 
 namespace tenon::driver {
@@ -334,7 +335,10 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
 int ProgramBuilder::kernel_index(const kernel::Kernel& kernel) {
   const auto [it, fresh] =
       kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
-  if (fresh) kernels_.push_back(kernel);
+  if (fresh) {
+    kernels_.push_back(kernel);
+    texts_.push_back(&it->first);
+  }
   return it->second;
 }
 
@@ -345,7 +349,7 @@ int ProgramBuilder::generate() {
     for (int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<size_t>(i);
       try {
-        program_.code[at] = generator_.generate(kernels_[at], isa_of(cpu_));
+        program_.code[at] = code_of(at);
       } catch (...) {
         failures[at] = std::current_exception();
       }
@@ -355,6 +359,13 @@ int ProgramBuilder::generate() {
     if (failure) std::rethrow_exception(failure);
   }
   return kernel_count();
+}
+
+std::shared_ptr<const program::Code> ProgramBuilder::code_of(size_t kernel) const {
+  const codegen::Isa isa = isa_of(cpu_);
+  const std::string key =
+      fmt::format("{} {}\n{}", generator_.name, static_cast<int>(isa), *texts_[kernel]);
+  return kernel_cache().get(key, [&] { return generator_.generate(kernels_[kernel], isa); });
 }
 
 void ProgramBuilder::for_each_kernel(

@@ -52,6 +52,7 @@ class ProgramBuilder {
   program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers,
                           const std::string& origin);
   int kernel_index(const kernel::Kernel& kernel);
+  std::shared_ptr<const program::Code> code_of(size_t kernel) const;
   std::vector<Dim> strides_of(graph::Value value) const;
 
   const graph::Graph& graph_;
@@ -71,6 +72,7 @@ class ProgramBuilder {
   std::unordered_map<graph::Value, std::vector<Dim>> strides_;  // of inputs and outputs
   std::unordered_map<std::string, int> kernel_numbers_;         // by canonical text
   std::vector<kernel::Kernel> kernels_;
+  std::vector<const std::string*> texts_;  // canonical, of each
   std::map<std::pair<int, std::vector<std::pair<int, int>>>, program::BufferRef>
       packed_;  // kernel and its arguments
 };
