@@ -213,10 +213,10 @@ ExprRef Region::at(Value value, const Index& index) {
 Lowered Region::finish(std::string name, Block body) {
   kernel_.name = std::move(name);
   kernel_.body = std::move(body);
-  kernel_.dims = free_symbols(kernel_);
   Dim bytes = 0;
   for (const Value& value : arguments_) bytes = bytes + value.type().bytes();
   kernel_.bytes = bytes;
+  kernel_.dims = free_symbols(kernel_);  // of costs too
   // The result goes last, so that callers know where it is.
   const auto it = std::find(arguments_.begin(), arguments_.end(), root_);
   TENON_CHECK(it != arguments_.end(), "kernel {} stores nothing", kernel_.name);
