@@ -85,9 +85,21 @@ void Inference::at_most(const Dim& left, const Dim& right, std::string_view what
   if (proof == Proof::Unknown) constrain(Constraint::Kind::AtMost, left, right, what);
 }
 
+// Whether `whole` is what `part` and something else broadcast to before.
+static bool is_spread_of(const Dim& whole, const Dim& part) {
+  if (whole.terms().size() != 1) return false;
+  return std::ranges::any_of(whole.terms()[0].atoms, [&](const auto& atom) {
+    return atom->kind == AtomKind::Max && std::ranges::count(atom->args, part) > 0;
+  });
+}
+
 Dim Inference::broadcast(const Dim& a, const Dim& b) {
   if (a == b || b.is_const(1)) return a;
   if (a.is_const(1)) return b;
+  if (is_spread_of(a, b) || is_spread_of(b, a)) {
+    constrain(Constraint::Kind::Broadcastable, a, b, "broadcast extents");
+    return is_spread_of(a, b) ? a : b;
+  }
   if (a.is_const() && b.is_const()) {
     throw fail(fmt::format("extents {} and {} do not broadcast", a.const_value(), b.const_value()));
   }

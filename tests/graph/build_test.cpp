@@ -4,6 +4,7 @@
 
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/interpret.h"
 #include "tests/graph/tensors.h"
 
 namespace tenon::graph {
@@ -51,6 +52,23 @@ TEST(Graph, DecidesAtRunTimeWhichOfTwoSymbolsIsOne) {
   EXPECT_EQ(g.add(a, b).shape()[0], max(Dim(kBatch), Dim(kSeq)));
   ASSERT_EQ(g.constraints().size(), 1u);
   EXPECT_EQ(g.constraints()[0].kind, Constraint::Kind::Broadcastable);
+}
+
+// An extent that may be 1 meets what it was spread to: still 1, or the same.
+TEST(Graph, AnExtentMeetsWhatItWasSpreadTo) {
+  Graph g;
+  const Dim n = Symbol("n", {0, 6}), m = Symbol("m", {0, 2});
+  const Value x = g.input("x", {{n}, DType::F32}), y = g.input("y", {{m}, DType::F32});
+  const Value both = g.add(x, y);
+  g.set_outputs({{"z", g.mul(both, y)}});
+  EXPECT_EQ(g.outputs()[0].value.shape(), both.shape());
+  const auto floats = [](int64_t count) {
+    return Tensor{DType::F32, {count}, std::vector<std::byte>(static_cast<size_t>(count) * 4)};
+  };
+  for (const auto& [a, b] : {std::pair<int64_t, int64_t>{5, 1}, {1, 2}, {2, 2}, {0, 1}}) {
+    EXPECT_EQ(interpret(g, {{"x", floats(a)}, {"y", floats(b)}})[0].shape[0], a == 1 ? b : a);
+  }
+  EXPECT_THROW(interpret(g, {{"x", floats(5)}, {"y", floats(2)}}), Error);
 }
 
 TEST(Graph, ASymbolThatMayBeOneBroadcastsToTheConstant) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <optional>
 
@@ -54,22 +55,41 @@ std::vector<std::string> extents_of(const Case& the_case) {
   return names;
 }
 
-// From all fixed, extents are freed one by one as long as the model still compiles.
-std::set<std::string> fixed_extents(const Case& the_case, const Device& device,
-                                    std::vector<std::string>& reasons) {
-  const std::vector<std::string> names = extents_of(the_case);
-  std::set<std::string> fixed(names.begin(), names.end());
-  for (const std::string& name : names) {
-    std::set<std::string> fewer = fixed;
-    fewer.erase(name);
-    const Attempt freed = attempt(the_case, device, fewer);
-    if (freed.problem.empty()) {
-      fixed = std::move(fewer);
-    } else {
-      reasons.push_back(fmt::format("{}: {}", name, first_line(freed.problem)));
-    }
+bool names(const std::string& text, const std::string& symbol) {
+  const auto part_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (size_t at = text.find(symbol); at != std::string::npos; at = text.find(symbol, at + 1)) {
+    const size_t end = at + symbol.size();
+    const bool whole = (at == 0 || !part_of_name(text[at - 1])) &&
+                       (end == text.size() || !part_of_name(text[end]));
+    if (whole) return true;
   }
-  return fixed;
+  return false;
+}
+
+// The free extents that the problem names become numbers, as long as it names some; where it names
+// none, extents are tried one by one from the last.
+Attempt with_numbers(const Case& the_case, const Device& device, Attempt failed,
+                     std::vector<std::string>& reasons) {
+  std::vector<std::string> free = extents_of(the_case);
+  std::set<std::string> fixed;
+  while (!failed.problem.empty() && !free.empty()) {
+    const std::string why = first_line(failed.problem);
+    size_t before = free.size();
+    std::erase_if(free, [&](const std::string& name) {
+      if (!names(failed.problem, name)) return false;
+      reasons.push_back(fmt::format("{}: {}", name, why));
+      return fixed.insert(name).second;
+    });
+    if (free.size() == before) {
+      reasons.push_back(fmt::format("{}: {}", free.back(), why));
+      fixed.insert(free.back());
+      free.pop_back();
+    }
+    failed = attempt(the_case, device, fixed);
+  }
+  return failed;
 }
 
 // Other extents: all grow by one, or double; with `ones`, those of 1 stay, for they broadcast.
@@ -144,7 +164,7 @@ SymbolicResult run_symbolic(const Case& the_case, const Device& device) {
   try {
     Attempt ready = attempt(the_case, device, {});
     if (!ready.problem.empty()) {
-      ready = attempt(the_case, device, fixed_extents(the_case, device, result.fixed));
+      ready = with_numbers(the_case, device, std::move(ready), result.fixed);
     }
     if (!ready.problem.empty()) throw user_error("{}", ready.problem);
     result.message = run_data_sets(the_case, *ready.graph, ready.prepared);

@@ -1,7 +1,6 @@
 // A case with free extents: every extent of its inputs becomes a symbol of its own, the model is
 // compiled once, and runs on the case's data and on a second set of extents against the
-// interpreter. Where an operator needs a number, as few extents as possible stay numbers; the
-// operator's own message says why.
+// interpreter. Where an operator needs a number, the extents that its message names stay numbers.
 #pragma once
 
 #include <string>
