@@ -8,7 +8,6 @@
 namespace tenon::lower {
 
 using namespace kernel;
-using graph::Node;
 using graph::Value;
 
 namespace {

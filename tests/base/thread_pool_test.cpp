@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/sanitizers.h"
+
 namespace tenon {
 
 extern std::atomic<int64_t> g_allocations;  // count_allocations.cpp
@@ -28,7 +30,7 @@ int thread_count() {
 }
 
 // ThreadSanitizer starts a thread of its own along with the first one of the program.
-#if defined(__SANITIZE_THREAD__)
+#if TENON_THREAD_SANITIZER
 constexpr int kSanitizerThreads = 1;
 #else
 constexpr int kSanitizerThreads = 0;
@@ -148,7 +150,7 @@ TEST(ThreadPool, AHostMayPutItsOwnInPlace) {
   EXPECT_NE(&thread_pool(), &host);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer does not support threads in a forked child
+#if !TENON_THREAD_SANITIZER  // ThreadSanitizer does not support threads in a forked child
 TEST(ThreadPool, AForkedChildStartsItsOwnThreads) {
   std::atomic<int64_t> total{0};
   const auto body = [&](int64_t begin, int64_t end, int) { total += end - begin; };

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "tests/sanitizers.h"
+
+#if TENON_ADDRESS_SANITIZER || TENON_THREAD_SANITIZER
 #define TENON_COUNTS_ALLOCATIONS 0  // sanitizers bring their own malloc
 #else
 #define TENON_COUNTS_ALLOCATIONS 1

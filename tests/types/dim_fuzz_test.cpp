@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/full.h"
+#include "tests/sanitizers.h"
 #include "types/dim.h"
 
 namespace tenon {
@@ -15,7 +16,7 @@ namespace {
 
 // A million; a tenth of it where a sanitizer slows it down, threefold in full.
 int expressions() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TENON_ADDRESS_SANITIZER || TENON_THREAD_SANITIZER
   return 100'000;
 #else
   return full_tests() ? 3'000'000 : 1'000'000;
