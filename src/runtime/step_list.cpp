@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "program/print.h"
+#include "runtime/cpu/call_kernel.h"
 #include "runtime/thread_count.h"
 
 namespace tenon::runtime {
@@ -68,12 +69,12 @@ void StepList::run_step(const Bound& step, ThreadPool& pool, std::byte* scratch)
   void* const* pointers = pointers_.data() + step.pointers;
   const int64_t* dims = dim_values_.data() + step.dims;
   if (step.threads == 1) {
-    step.function(pointers, dims, scratch, 0, step.grid, faults_[0].words.data());
+    cpu::call_kernel(step.function, pointers, dims, scratch, 0, step.grid, faults_[0].words.data());
     return;
   }
   pool.parallel_for(step.grid, step.threads, [&](int64_t begin, int64_t end, int worker) {
-    step.function(pointers, dims, scratch + worker * scratch_bytes_, begin, end,
-                  faults_[worker].words.data());
+    cpu::call_kernel(step.function, pointers, dims, scratch + worker * scratch_bytes_, begin, end,
+                     faults_[worker].words.data());
   });
 }
 

@@ -13,6 +13,7 @@
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "codegen/generator.h"
+#include "runtime/cpu/call_kernel.h"
 #include "runtime/cpu/executable_code.h"
 #include "tests/schedule/run_kernel.h"
 
@@ -99,8 +100,8 @@ class CompiledKernel {
     for (int64_t end = grid, piece = 1; end > 0; end -= piece, piece = piece % 3 + 1) {
       const GuardedCopy scratch(nullptr, scratch_bytes, true);
       std::memset(scratch.data(), 0xff, scratch_bytes);
-      code_.function()(arguments.data(), dims.data(), scratch.data(),
-                       std::max<int64_t>(end - piece, 0), end, fault);
+      runtime::cpu::call_kernel(code_.function(), arguments.data(), dims.data(), scratch.data(),
+                                std::max<int64_t>(end - piece, 0), end, fault);
     }
     for (size_t i = 0, at = 0; i < buffers.size(); ++i) {
       if (kernel.buffers[i].storage != kernel::Storage::Global) continue;
