@@ -161,8 +161,10 @@ Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& lowere
             loop(LoopKind::Serial, panel, whole, tile_at((first + panel) * width, width))};
         if (half) {
           const Symbol last = fresh("p", here - whole);
-          tiles.push_back(loop(LoopKind::Serial, last, here - whole,
-                               tile_at((panels - 1 + last) * width, kLaneCount)));
+          // After the whole ones of the group that has it; the bound is for proofs.
+          const Dim at = first + min(whole, per_group - 1);
+          tiles.push_back(
+              loop(LoopKind::Serial, last, here - whole, tile_at(at * width, kLaneCount)));
         }
         Block item = stage_columns(found, stage, first, here);
         item.push_back(ladder(start, row_count, step, target_.row_steps, std::move(tiles)));
