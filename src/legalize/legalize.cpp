@@ -23,9 +23,8 @@ constexpr std::initializer_list<Op> kUnclaimed = {
 };
 
 std::string problem(const Node& node) {
-  const std::string name(graph::info(node.op()).text);
-  if (std::ranges::count(kUnclaimed, node.op()) > 0) return name;
-  return {};
+  const bool unclaimed = std::ranges::count(kUnclaimed, node.op()) > 0;
+  return unclaimed ? std::string(graph::info(node.op()).text) : std::string();
 }
 
 }  // namespace
