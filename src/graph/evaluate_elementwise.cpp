@@ -1,9 +1,9 @@
 // Evaluation of elementwise ops: the scalar definitions of scalar_math.h at every position. Floats
 // compute in f64 and round once; integers in 64 bits that wrap, then wrap to their width.
 #include "base/error.h"
+#include "graph/cast_rounding.h"
 #include "graph/evaluate.h"
 #include "graph/scalar_math.h"
-#include "types/narrow.h"
 
 namespace tenon::graph::evaluators {
 
@@ -24,20 +24,9 @@ std::vector<To> zip(const std::vector<From>& a, const std::vector<int64_t>& at_a
   return result;
 }
 
-NarrowRounding rounding_of(const Attributes& attributes) {
-  using enum NarrowRounding::PowerOfTwo;
-  NarrowRounding rounding;
-  rounding.saturate = attributes.integer("saturate", 1) != 0;
-  if (attributes.find("rounding") != nullptr) {
-    const std::string& name = attributes.text("rounding");
-    rounding.power_of_two = name == "down" ? Down : name == "nearest" ? Nearest : Up;
-  }
-  return rounding;
-}
-
 Tensor cast_to_narrow_float(const Evaluation& e) {
   const Tensor& x = e.operand(0);
-  const NarrowRounding rounding = rounding_of(e.attributes());
+  const NarrowRounding rounding = cast_rounding(e.attributes());
   const std::vector<double> values = to_doubles(x);
   Tensor result = make_tensor(e.dtype(), x.shape);
   for (size_t i = 0; i < values.size(); ++i) {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/error.h"
 #include "kernel/expand.h"
+#include "types/narrow_format.h"
 
 namespace tenon::kernel {
 
@@ -14,31 +14,6 @@ namespace {
 
 constexpr int kFractionBits = 23, kBias = 127;  // of f32
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-struct Format {
-  DType dtype;
-  int fraction_bits;
-  int bias;
-  int largest;   // code of the largest finite value
-  int infinity;  // -1: none
-  int nan;       // -1: none
-  int sign_at;   // place of the sign bit
-  bool has_minus_zero;
-};
-
-constexpr Format kFormats[] = {
-    {DType::F8E4M3FN, 3, 7, 0x7e, -1, 0x7f, 7, true},
-    {DType::F8E4M3FNUZ, 3, 8, 0x7f, -1, 0x80, 7, false},
-    {DType::F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, 7, true},
-    {DType::F8E5M2FNUZ, 2, 16, 0x7f, -1, 0x80, 7, false},
-    {DType::F4E2M1, 1, 1, 0x7, -1, -1, 3, true},
-};
-
-const Format& format_of(DType dtype) {
-  const auto* found = std::ranges::find(kFormats, dtype, &Format::dtype);
-  TENON_CHECK(found != std::end(kFormats), "{} is no narrow float", to_string(dtype));
-  return *found;
-}
 
 ExprRef u32(double value) { return constant(DType::U32, value); }
 ExprRef bits_of(const ExprRef& x) { return bit_cast(x, DType::U32); }
@@ -80,7 +55,7 @@ ExprRef encode_power(const ExprRef& x, NarrowRounding rounding) {
 ExprRef decode_narrow(const ExprRef& x) {
   const ExprRef code = cast(bit_cast(x, DType::U8), DType::U32);
   if (x->dtype == DType::F8E8M0) return decode_power(code);
-  const Format& format = format_of(x->dtype);
+  const NarrowFormat& format = narrow_format(x->dtype);
   const ExprRef plain = bit_and(code, (1 << format.sign_at) - 1);
   const ExprRef sign =
       shift_left(bit_and(code, 1 << format.sign_at), kFractionBits + 8 - format.sign_at);
@@ -99,7 +74,7 @@ ExprRef decode_narrow(const ExprRef& x) {
 ExprRef encode_narrow(const ExprRef& source, DType to, NarrowRounding rounding) {
   const ExprRef x = odd_f32(source);
   if (to == DType::F8E8M0) return as_code(encode_power(x, rounding), to);
-  const Format& format = format_of(to);
+  const NarrowFormat& format = narrow_format(to);
   const ExprRef bits = bits_of(x);
   const ExprRef sign = shift_left(shift_right(bits, 31), format.sign_at);
   // Steps of the grid at the number's exponent, at least that of the smallest normal number.

@@ -1,25 +1,11 @@
 // Conversions between dtypes. Values come and go in the dtype that they are computed in, so a cast
 // to a 16-bit float rounds to it and stays f32.
+#include "graph/cast_rounding.h"
 #include "lower/region.h"
 
 namespace tenon::lower {
 
 using namespace kernel;
-
-namespace {
-
-NarrowRounding rounding_of(const graph::Attributes& attributes) {
-  using enum NarrowRounding::PowerOfTwo;
-  NarrowRounding rounding;
-  rounding.saturate = attributes.integer("saturate", 1) != 0;
-  if (attributes.find("rounding") != nullptr) {
-    const std::string& name = attributes.text("rounding");
-    rounding.power_of_two = name == "down" ? Down : name == "nearest" ? Nearest : Up;
-  }
-  return rounding;
-}
-
-}  // namespace
 
 ExprRef cast_op(const graph::Node& node, const ExprRef& x) {
   const DType to = node.types()[0].dtype;
@@ -27,7 +13,7 @@ ExprRef cast_op(const graph::Node& node, const ExprRef& x) {
   if (!narrow_float) return cast(cast(x, to), computed_in(to));
   // What is narrow itself is a number first.
   const ExprRef wide = is_computed(x->dtype) ? x : cast(x, DType::F32);
-  return encode_narrow(wide, to, rounding_of(node.attributes()));
+  return encode_narrow(wide, to, graph::cast_rounding(node.attributes()));
 }
 
 ExprRef bit_cast_op(const graph::Node& node, const ExprRef& x) {

@@ -8,38 +8,21 @@
 #include <limits>
 
 #include "base/error.h"
+#include "types/narrow_format.h"
 
 namespace tenon {
 namespace {
 
-struct Format {
-  DType dtype;
-  int fraction_bits;
-  int bias;
-  int largest;   // code of the largest finite value
-  int infinity;  // -1: none
-  int nan;       // -1: none
-  int sign;      // the sign bit
-  bool has_minus_zero;
-};
-
-constexpr Format kFormats[] = {
-    {DType::F8E4M3FN, 3, 7, 0x7e, -1, 0x7f, 0x80, true},
-    {DType::F8E4M3FNUZ, 3, 8, 0x7f, -1, 0x80, 0x80, false},
-    {DType::F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, 0x80, true},
-    {DType::F8E5M2FNUZ, 2, 16, 0x7f, -1, 0x80, 0x80, false},
-    {DType::F4E2M1, 1, 1, 0x7, -1, -1, 0x8, true},
+constexpr NarrowFormat kFormats[] = {
+    {DType::F8E4M3FN, 3, 7, 0x7e, -1, 0x7f, 7, true},
+    {DType::F8E4M3FNUZ, 3, 8, 0x7f, -1, 0x80, 7, false},
+    {DType::F8E5M2, 2, 15, 0x7b, 0x7c, 0x7e, 7, true},
+    {DType::F8E5M2FNUZ, 2, 16, 0x7f, -1, 0x80, 7, false},
+    {DType::F4E2M1, 1, 1, 0x7, -1, -1, 3, true},
 };
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr int kPowerBias = 127, kPowerNaN = 255, kPowerLargest = 254;
-
-const Format& format_of(DType dtype) {
-  for (const Format& format : kFormats) {
-    if (format.dtype == dtype) return format;
-  }
-  throw internal_error("{} is no narrow float", to_string(dtype));
-}
 
 uint8_t encode_power_of_two(double value, NarrowRounding rounding) {
   using enum NarrowRounding::PowerOfTwo;
@@ -58,7 +41,7 @@ uint8_t encode_power_of_two(double value, NarrowRounding rounding) {
 }
 
 // The code of a magnitude on the grid of the format; beyond `largest` where it overflows.
-int magnitude_code(const Format& format, double magnitude) {
+int magnitude_code(const NarrowFormat& format, double magnitude) {
   const int smallest = 1 - format.bias;  // exponent of the smallest normal number
   const int exponent = std::max(std::ilogb(magnitude), smallest);
   if (exponent - smallest > 64) return format.largest + 1;
@@ -69,13 +52,20 @@ int magnitude_code(const Format& format, double magnitude) {
 
 }  // namespace
 
+const NarrowFormat& narrow_format(DType dtype) {
+  const auto* found = std::ranges::find(kFormats, dtype, &NarrowFormat::dtype);
+  TENON_CHECK(found != std::end(kFormats), "{} is no narrow float", to_string(dtype));
+  return *found;
+}
+
 double decode_narrow(DType dtype, uint8_t bits) {
   if (dtype == DType::F8E8M0) {
     return bits == kPowerNaN ? kNaN : std::ldexp(1.0, bits - kPowerBias);
   }
-  const Format& format = format_of(dtype);
-  const bool negative = (bits & format.sign) != 0;
-  const int code = bits & (format.sign - 1);
+  const NarrowFormat& format = narrow_format(dtype);
+  const int sign_bit = 1 << format.sign_at;
+  const bool negative = (bits & sign_bit) != 0;
+  const int code = bits & (sign_bit - 1);
   const double sign = negative ? -1.0 : 1.0;
   if (bits == format.nan) return kNaN;
   if (code == format.infinity) return sign * std::numeric_limits<double>::infinity();
@@ -88,8 +78,8 @@ double decode_narrow(DType dtype, uint8_t bits) {
 
 uint8_t encode_narrow(DType dtype, double value, NarrowRounding rounding) {
   if (dtype == DType::F8E8M0) return encode_power_of_two(value, rounding);
-  const Format& format = format_of(dtype);
-  const int sign = std::signbit(value) ? format.sign : 0;
+  const NarrowFormat& format = narrow_format(dtype);
+  const int sign = std::signbit(value) ? 1 << format.sign_at : 0;
   if (std::isnan(value)) return static_cast<uint8_t>(format.nan < 0 ? 0 : format.nan | sign);
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return static_cast<uint8_t>(format.has_minus_zero ? sign : 0);
