@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "fuse/fuse.h"
+#include "graph/host_ops.h"
 
 namespace tenon::fuse {
 
@@ -42,9 +43,6 @@ bool is_kernel(Op op) {
          op == Op::Softmax || op == Op::ArgMax || op == Op::ArgMin || op == Op::Unique ||
          is_walk(op) || is_pool(op) || graph::has(op, graph::kReduction);
 }
-
-// What the executor does itself: operands and results lie in memory, whatever they are.
-bool is_host(Op op) { return op == Op::Define || op == Op::If || op == Op::Loop; }
 
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
@@ -105,7 +103,7 @@ class Partitioner {
       if (node.op() == Op::Param || node.op() == Op::Constant) constant_.insert(&node);
       return;
     }
-    if (is_host(node.op())) {
+    if (graph::is_host_op(node.op())) {
       for (const Value& operand : node.operands()) keep(operand);
       for (int i = 0; i < node.result_count(); ++i) keep({&node, i});
       return;
@@ -160,7 +158,7 @@ class Partitioner {
     if (stored || uses_.is_output(value)) return false;
     return std::ranges::any_of(uses, [&](const auto& use) {
       const Node& user = *use.user;
-      if (is_host(user.op())) return false;
+      if (graph::is_host_op(user.op())) return false;
       if (is_kernel(user.op()) || carries_conv(user)) return !is_walk(user.op());
       return ends_in_a_reduction({&user, 0});
     });

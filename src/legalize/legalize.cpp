@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "graph/host_ops.h"
 
 namespace tenon::legalize {
 
@@ -71,8 +72,7 @@ graph::Graph separate_host_operands(const graph::Graph& source) {
   return rebuild(source,
                  [&](graph::Graph& g, const Node& node,
                      std::span<const graph::Value> given) -> std::vector<graph::Value> {
-                   const bool host =
-                       node.op() == Op::Define || node.op() == Op::If || node.op() == Op::Loop;
+                   const bool host = graph::is_host_op(node.op());
                    if (!host || std::ranges::none_of(given, needs_copy)) return {};
                    std::vector<graph::Value> operands(given.begin(), given.end());
                    for (graph::Value& operand : operands) {
