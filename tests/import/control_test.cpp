@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "tests/import/model_helpers.h"
 
 namespace tenon::onnx {
@@ -75,6 +76,46 @@ TEST(If, WhoseConditionIsKnownLeavesNoBranch) {
   const graph::Graph g = import_writer(w);
   EXPECT_FALSE(has_op(g, Op::If));
   EXPECT_TRUE(has_op(g, Op::Neg));
+}
+
+// What exporters write for a squeeze of an axis that may be 1 long.
+OnnxWriter squeeze_model(const std::vector<make_encoder::Dimension>& dims) {
+  OnnxWriter w({{"", 16}});
+  w.input("x", kFloat, dims);
+  const std::string axis = w.int64s("axis", {1}), one = w.int64s("one", {1});
+  const std::string extent =
+      w.node("Gather", {w.node("Shape", {"x"}), axis}, {{"axis", int64_t{0}}});
+  w.untyped_output(w.node("If", {w.node("Equal", {extent, one})},
+                          {{"then_branch", branch("Squeeze", {"x", "axis"})},
+                           {"else_branch", branch("Identity", {"x"})}}));
+  return w;
+}
+
+TEST(If, OfBranchesWithOtherRanksIsDecidedByTheShape) {
+  EXPECT_EQ(import_writer(squeeze_model({"n", 1, 3})).outputs()[0].value.type().to_string(),
+            "f32[n, 3]");
+  EXPECT_EQ(import_writer(squeeze_model({"n", 2, 3})).outputs()[0].value.type().to_string(),
+            "f32[n, 2, 3]");
+  EXPECT_EQ(import_writer(squeeze_model({"n", "m", 3}), {.dim_bounds = {{"m", {2, 9}}}})
+                .outputs()[0]
+                .value.type()
+                .to_string(),
+            "f32[n, m, 3]");
+  EXPECT_EQ(import_writer(squeeze_model({"n", "m", 3}), {.dim_bounds = {{"m", {1, 1}}}})
+                .outputs()[0]
+                .value.shape()
+                .rank(),
+            2);
+}
+
+TEST(If, OfBranchesWithOtherRanksSaysWhatWouldDecideIt) {
+  try {
+    import_writer(squeeze_model({"n", "m", 3}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Unsupported);
+    EXPECT_NE(std::string(error.what()).find("static shapes"), std::string::npos) << error.what();
+  }
 }
 
 TEST(If, InsideAnotherCapturesThroughIt) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""ONNX Runtime's own ops (domain com.microsoft) and the norms and attention of the standard, one node at a time: the interpreter against
-ONNX Runtime. Each case becomes a folder in the ONNX backend test format, with ONNX Runtime's outputs as the expected ones. Run by ctest in
-build/venv."""
+"""ONNX Runtime's own ops (domain com.microsoft) and the norms and attention of the standard, one node at a time: the interpreter and
+compiled programs against ONNX Runtime, or NumPy where its CPU provider has no kernel. Each case becomes a folder in the ONNX backend test
+format. Run by ctest in build/venv."""
 
 import argparse
 import json
@@ -15,10 +15,13 @@ import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 
+import microsoft_cases
+import numpy_cases
+
 MICROSOFT = "com.microsoft"
 TOLERANCES = {np.dtype(np.float32): (2e-4, 2e-5), np.dtype(np.float64): (2e-4, 2e-5), np.dtype(np.float16): (4e-3, 4e-3)}
 RNG = np.random.default_rng(0)
-CASES = []
+CASES, ANSWERS = [], {}
 
 
 def floats(*shape, dtype=np.float32):
@@ -33,44 +36,59 @@ def i64(values):
     return np.array(values, dtype=np.int64)
 
 
-def case(name, op, inputs, outputs=1, domain=MICROSOFT, opset=21, symbols=None, **attributes):
-    """`outputs`: how many, or a list of which. `symbols` names extents: each input axis of that extent is symbolic in the model."""
+def case(name, op, inputs, outputs=1, domain=MICROSOFT, opset=21, symbols=None, constants=(), attributes_opset=False, **attributes):
+    """`outputs`: how many, or a list of which. `symbols` names extents: each input axis of that extent is symbolic in the model.
+    `constants` are positions of inputs that become initializers; `attributes_opset` makes `opset` an attribute of the node."""
     wanted = list(range(outputs)) if isinstance(outputs, int) else outputs
-    CASES.append((f"{op}_{name}", op, inputs, wanted, domain, opset, symbols or {}, attributes))
+    if attributes_opset:
+        opset, attributes["opset"] = 21, opset
+    CASES.append((f"{op}_{name}", op, inputs, wanted, domain, opset, symbols or {}, constants, attributes))
+
+
+def answered(name, op, inputs, answers, **attributes):
+    """A case whose answers are known."""
+    case(name, op, inputs, len(answers), **attributes)
+    ANSWERS[CASES[-1][0]] = [np.asarray(y, np.float32) if y.dtype == np.float64 else y for y in answers]
 
 
 def cast_inputs(inputs, dtype):
     return [x.astype(dtype) if x is not None and x.dtype == np.float32 else x for x in inputs]
 
 
-def make_model(op, inputs, wanted, domain, opset, symbols, attributes):
+def make_model(op, inputs, wanted, domain, opset, symbols, constants, attributes):
     names = [f"x{i}" if x is not None else "" for i, x in enumerate(inputs)]
     results = [f"y{i}" if i in wanted else "" for i in range(max(wanted) + 1)]
     node = helper.make_node(op, names, results, domain=domain, **attributes)
-    infos = []
-    for name, x in zip(names, inputs):
-        if x is not None:
+    infos, initializers = [], []
+    for i, (name, x) in enumerate(zip(names, inputs)):
+        if i in constants:
+            initializers.append(numpy_helper.from_array(x, name))
+        elif x is not None:
             dims = [symbols.get(extent, extent) for extent in x.shape]
             infos.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), dims))
     declared = [helper.make_empty_tensor_value_info(name) for name in results if name]
-    graph = helper.make_graph([node], op, infos, declared)
+    graph = helper.make_graph([node], op, infos, declared, initializers)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def write_case(folder, model, inputs):
-    """Runs ONNX Runtime and writes the model, its inputs and what came out."""
+def ask_ort(model, feeds):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    feeds = {f"x{i}": x for i, x in enumerate(inputs) if x is not None}
-    results = session.run(None, feeds)
+    return session.run(None, feeds)
+
+
+def write_case(folder, model, inputs, constants):
+    """The model, its inputs and what comes out."""
+    feeds = {f"x{i}": x for i, x in enumerate(inputs) if x is not None and i not in constants}
+    results = ANSWERS[folder.name] if folder.name in ANSWERS else ask_ort(model, feeds)
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     onnx.save(model, folder / "model.onnx")
     for i, (name, x) in enumerate(feeds.items()):
         (data / f"input_{i}.pb").write_bytes(numpy_helper.from_array(x, name).SerializeToString())
-    for i, (output, y) in enumerate(zip(session.get_outputs(), results)):
+    for i, (output, y) in enumerate(zip(model.graph.output, results)):
         (data / f"output_{i}.pb").write_bytes(numpy_helper.from_array(y, output.name).SerializeToString())
     rtol, atol = max(TOLERANCES.get(x.dtype, (0, 0)) for x in [*feeds.values(), *results])
     (folder / "data.json").write_text(json.dumps({"rtol": rtol, "atol": atol}))
@@ -293,26 +311,34 @@ def standard_attention_cases():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--interpreter", required=True, help="the onnx_test_interpreter program")
+    parser.add_argument("--tenon", help="the tenon program: compiles the cases too")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--keep", help="write the cases here and leave them")
     options = parser.parse_args()
     for build in (attention_cases, multi_head_attention_cases, group_query_attention_cases, norm_cases, embedding_cases, rotary_cases,
                   small_cases, standard_attention_cases):
         build()
+    for build in microsoft_cases.BUILDERS:
+        build(case, floats, RNG)
+    for build in numpy_cases.BUILDERS:
+        build(answered, floats, RNG)
     print(f"onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}, numpy {np.__version__}")
     with tempfile.TemporaryDirectory() as temporary:
         work, refused = pathlib.Path(options.keep or temporary), 0
-        for name, op, inputs, wanted, domain, opset, symbols, attributes in CASES:
+        for name, op, inputs, wanted, domain, opset, symbols, constants, attributes in CASES:
             if options.only not in name:
                 continue
-            model = make_model(op, inputs, wanted, domain, opset, symbols, attributes)
+            model = make_model(op, inputs, wanted, domain, opset, symbols, constants, attributes)
             try:
-                write_case(work / name, model, inputs)
+                write_case(work / name, model, inputs, constants)
             except Exception as error:  # ONNX Runtime's errors have no common base
                 print(f"ONNX Runtime refuses {name}: {error}")
                 refused += 1
-        result = subprocess.run([options.interpreter, work], check=False)
-    return 1 if refused or result.returncode != 0 else 0
+        commands = [[options.interpreter, work]]
+        if options.tenon:
+            commands.append([options.tenon, "onnx-test", "--device", "cpu", work])
+        failed = [command for command in commands if subprocess.run(command, check=False).returncode != 0]
+    return 1 if refused or failed else 0
 
 
 if __name__ == "__main__":

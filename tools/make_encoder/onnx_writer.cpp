@@ -55,7 +55,7 @@ void OnnxWriter::untyped_output(const std::string& name) {
 namespace {
 
 void add_attribute(pbf_writer& message, uint32_t field, const Attribute& attribute) {
-  enum Type { Float = 1, Int = 2, String = 3, Tensor = 4, Graph = 5, Ints = 7 };
+  enum Type { Float = 1, Int = 2, String = 3, Tensor = 4, Graph = 5, Floats = 6, Ints = 7 };
   pbf_writer a(message, field);
   a.add_string(1, attribute.name);
   if (const auto* f = std::get_if<float>(&attribute.value)) {
@@ -81,6 +81,9 @@ void add_attribute(pbf_writer& message, uint32_t field, const Attribute& attribu
   } else if (const auto* reference = std::get_if<AttributeReference>(&attribute.value)) {
     a.add_string(21, reference->name);
     a.add_int32(20, Int);
+  } else if (const auto* floats = std::get_if<std::vector<float>>(&attribute.value)) {
+    for (float value : *floats) a.add_float(7, value);
+    a.add_int32(20, Floats);
   } else {
     for (int64_t i : std::get<std::vector<int64_t>>(attribute.value)) a.add_int64(8, i);
     a.add_int32(20, Ints);

@@ -33,8 +33,9 @@ struct GraphBytes {  // a graph inside of a node: OnnxWriter::graph() of another
 struct AttributeReference {  // inside a function: the attribute of the call, an integer
   std::string name;
 };
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, Int64Vector,
-                                    GraphBytes, AttributeReference>;
+using AttributeValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, Int64Vector,
+                 GraphBytes, AttributeReference>;
 
 struct Attribute {
   std::string name;

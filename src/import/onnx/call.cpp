@@ -88,6 +88,13 @@ std::optional<std::vector<int64_t>> Call::integers(std::string_view name) {
   return attribute->ints;
 }
 
+std::vector<double> Call::numbers(std::string_view name) {
+  const AttributeProto* attribute = find(name);
+  if (!attribute) return {};
+  expect(*attribute, AttributeKind::Floats, "a list of floats");
+  return {attribute->floats.begin(), attribute->floats.end()};
+}
+
 void Call::check_all_read() const {
   std::vector<std::string_view> unread;
   for (size_t i = 0; i < read_.size(); ++i) {

@@ -52,6 +52,7 @@ class Call {
   double number(std::string_view name, double otherwise);
   std::string_view text(std::string_view name, std::string_view otherwise);
   std::optional<std::vector<int64_t>> integers(std::string_view name);
+  std::vector<double> numbers(std::string_view name);  // empty where absent
   void check_all_read() const;
 
   // Graphs as attributes, and the scope in which they stand.

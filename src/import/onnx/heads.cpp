@@ -139,6 +139,15 @@ Value both(Call& call, Value a, Value b) {
   return call.g.binary(Op::And, a, b);
 }
 
+Value lengthened(Call& call, Value mask, const Dim& keys, double fill) {
+  const int last = mask.shape().rank() - 1;
+  if (last < 0) return mask;
+  std::vector<Dim> dims = mask.shape().dims();
+  if (prove_equal(dims.back(), keys) == Proof::Yes) return mask;
+  dims.back() = keys - dims.back();
+  return call.g.concat({mask, call.g.expand(call.g.scalar(mask.dtype(), fill), dims)}, last);
+}
+
 Value bias_of(Call& call, Value allowed, Value bias, DType dtype, double filter) {
   graph::Graph& g = call.g;
   if (!allowed) return bias;

@@ -26,6 +26,8 @@ Value positions(Call& call, const Dim& count);  // 0, 1, 2, ...
 Value positions(Call& call, Value count);       // as many as the run-time scalar says
 Value to_i32(Call& call, Value x);
 
+// A mask or bias made as long as the keys with `fill`; its last axis counts keys.
+Value lengthened(Call& call, Value mask, const Dim& keys, double fill);
 // Both conditions, where each may be null.
 Value both(Call& call, Value a, Value b);
 // 0 where `allowed`, `filter` elsewhere, plus `bias`; either may be null.

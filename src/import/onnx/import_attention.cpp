@@ -75,18 +75,6 @@ Value visible(Call& call, const Inputs& in, Value lengths) {
   return allowed;
 }
 
-// The mask, made as long as the keys with what hides them.
-Value padded_mask(Call& call, Value mask, const Dim& keys) {
-  const int rank = mask.shape().rank();
-  if (rank == 0) throw user_error("the mask is a scalar");
-  std::vector<Dim> dims = mask.shape().dims();
-  if (prove_equal(dims.back(), keys) == Proof::Yes) return mask;
-  dims.back() = keys - dims.back();
-  const bool is_bool = mask.dtype() == DType::Bool;
-  Value hidden = call.g.scalar(mask.dtype(), is_bool ? 0 : kMinusInf);
-  return call.g.concat({mask, call.g.expand(hidden, dims)}, rank - 1);
-}
-
 // The bias of the scores, and which queries it leaves without a key.
 void add_masks(Call& call, const Inputs& in, Attend& a) {
   graph::Graph& g = call.g;
@@ -100,7 +88,8 @@ void add_masks(Call& call, const Inputs& in, Attend& a) {
   Value allowed = visible(call, in, lengths);
   if (Value mask = call.maybe(3)) {
     if (mask.dtype() != DType::Bool && mask.dtype() != dtype) mask = g.cast(mask, dtype);
-    mask = padded_mask(call, mask, keys);
+    if (mask.shape().rank() == 0) throw user_error("the mask is a scalar");
+    mask = lengthened(call, mask, keys, mask.dtype() == DType::Bool ? 0 : kMinusInf);
     if (mask.dtype() == DType::Bool) {
       allowed = both(call, allowed, mask);
     } else {

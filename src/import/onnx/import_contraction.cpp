@@ -1,6 +1,8 @@
 // Importers of matrix products.
+#include "import/onnx/activations.h"
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/quantized.h"
 
 namespace tenon::onnx::importers {
@@ -40,6 +42,19 @@ Results fused_matmul(Call& call) {
   if (call.flag("transA", false) && a.shape().rank() > 1) a = swap_last(call, a);
   if (call.flag("transB", false) && b.shape().rank() > 1) b = swap_last(call, b);
   return {scaled(call, matmul_of(call, a, b), call.number("alpha", 1.0))};
+}
+
+Results fused_matmul_activation(Call& call) {
+  if (call.find("activation_axis")) throw unsupported_error("activation_axis is not supported");
+  return {activated_by_letters(call, fused_matmul(call)[0])};
+}
+
+Results fused_gemm(Call& call) { return {activated_by_letters(call, gemm(call)[0])}; }
+
+Results gemm_fast_gelu(Call& call) {
+  Value y = matmul_of(call, call.in(0), call.in(1));
+  if (Value bias = call.maybe(2)) y = call.g.add(y, bias);
+  return {call.g.unary(Op::GeluTanh, y)};
 }
 
 Results gemm(Call& call) {

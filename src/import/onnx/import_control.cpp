@@ -34,8 +34,10 @@ std::vector<Dim> agreed_extents(graph::Graph& g, const graph::Graph& a, const gr
                        y.to_string());
     }
     if (x.shape.rank() != y.shape.rank()) {
-      throw unsupported_error("output {} has another rank in each branch: {} and {}", i,
-                              x.to_string(), y.to_string());
+      throw unsupported_error(
+          "output {} has another rank in each branch: {} and {}; give the model's inputs static "
+          "shapes, or symbols bounds, that decide the condition",
+          i, x.to_string(), y.to_string());
     }
     for (int axis = 0; axis < x.shape.rank(); ++axis) {
       const Dim& extent = x.shape[axis];

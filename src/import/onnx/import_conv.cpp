@@ -1,6 +1,8 @@
 // Importers of convolutions. Those of narrow integers are convolutions in i32 of what is left after
 // the zero points are taken off: padding is then 0 as it is for floats.
+#include "import/onnx/activations.h"
 #include "import/onnx/compute.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/spatial.h"
 #include "import/onnx/quantized.h"
 #include "import/onnx/window_attributes.h"
@@ -20,21 +22,50 @@ Value centered(Call& call, Value stored, Value zero) {
                       zero ? spread_parameter(call, zero, stored, {.axis = 0}) : zero);
 }
 
-Value integer_conv(Call& call, Value x, Value w, Value bias) {
+Value conv_of(Call& call, Value x, Value w, Value bias) {
   const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
   std::vector<Value> operands{x, w};
   if (bias) operands.push_back(bias);
   return call.g.apply(Op::Conv, std::move(operands), conv_attributes(call, windows));
 }
 
+// Scales are in f64: the i32 sums fit it exactly.
+Results qlinear_conv_of(Call& call, bool last) {
+  Value stored = last ? channels_first(call, call.in(0)) : call.in(0);
+  Value x = centered(call, stored, call.in(2)), w = centered(call, call.in(3), call.in(5));
+  Value sums = call.g.cast(conv_of(call, x, w, call.maybe(8)), DType::F64);
+  const auto scale = [&](int i) {
+    return spread_parameter(call, as(call, call.in(i), DType::F64), x);
+  };
+  Value factor = call.g.div(call.g.mul(scale(1), scale(4)), scale(6));
+  Value zero = call.g.reshape(call.in(7), {});
+  Value y = quantized(call, call.g.mul(sums, factor), {.dtype = zero.dtype(), .zero = zero});
+  return {last ? channels_last(call, y) : y};
+}
+
 }  // namespace
 
-Results conv(Call& call) {
-  Value x = call.in(0), w = call.in(1);
-  const WindowAttributes windows = window_attributes(call, x, kernel_of(call, w), false);
-  std::vector<Value> operands{x, w};
-  if (Value bias = call.maybe(2)) operands.push_back(bias);
-  return {call.g.apply(Op::Conv, std::move(operands), conv_attributes(call, windows))};
+Results conv(Call& call) { return {conv_of(call, call.in(0), call.in(1), call.maybe(2))}; }
+
+// A residual, where there is one, is added before the activation.
+Results fused_conv(Call& call) {
+  Value y = conv_of(call, call.in(0), call.in(1), call.maybe(2));
+  if (Value residual = call.maybe(3)) y = call.g.add(y, residual);
+  return {activated_by_list(call, y)};
+}
+
+// The kernels have their channels last too.
+Results nhwc_conv(Call& call) {
+  Value w = channels_first(call, call.in(1));
+  return {channels_last(call, conv_of(call, channels_first(call, call.in(0)), w, call.maybe(2)))};
+}
+
+// The kernels are those of Conv; images and the residual have their channels last.
+Results nhwc_fused_conv(Call& call) {
+  Value y = conv_of(call, channels_first(call, call.in(0)), call.in(1), call.maybe(2));
+  y = channels_last(call, y);
+  if (Value residual = call.maybe(3)) y = call.g.add(y, residual);
+  return {activated_by_list(call, y)};
 }
 
 Results conv_transpose(Call& call) {
@@ -47,19 +78,13 @@ Results conv_transpose(Call& call) {
 
 Results conv_integer(Call& call) {
   Value x = centered(call, call.in(0), call.maybe(2));
-  return {integer_conv(call, x, centered(call, call.in(1), call.maybe(3)), {})};
+  return {conv_of(call, x, centered(call, call.in(1), call.maybe(3)), {})};
 }
 
-// Scales are in f64: the i32 sums fit it exactly.
-Results qlinear_conv(Call& call) {
-  Value x = centered(call, call.in(0), call.in(2)), w = centered(call, call.in(3), call.in(5));
-  Value sums = call.g.cast(integer_conv(call, x, w, call.maybe(8)), DType::F64);
-  const auto scale = [&](int i) {
-    return spread_parameter(call, as(call, call.in(i), DType::F64), x);
-  };
-  Value factor = call.g.div(call.g.mul(scale(1), scale(4)), scale(6));
-  Value zero = call.g.reshape(call.in(7), {});
-  return {quantized(call, call.g.mul(sums, factor), {.dtype = zero.dtype(), .zero = zero})};
+Results qlinear_conv(Call& call) { return qlinear_conv_of(call, false); }
+
+Results fused_qlinear_conv(Call& call) {
+  return qlinear_conv_of(call, call.flag("channels_last", false));
 }
 
 Results deform_conv(Call& call) {

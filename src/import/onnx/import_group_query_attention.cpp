@@ -2,6 +2,8 @@
 // are filled to different lengths. The lengths are data, so the cache is put together by indices.
 #include <limits>
 
+#include "import/onnx/cache_format.h"
+#include "import/onnx/compute.h"
 #include "import/onnx/heads.h"
 #include "import/onnx/ops/transformer.h"
 #include "import/onnx/rotary.h"
@@ -35,7 +37,10 @@ struct Filled {
 Filled filled(Call& call, const Qkv& p) {
   graph::Graph& g = call.g;
   Filled f{.batch = p.q.shape()[0], .queries = p.q.shape()[2], .buffer = 0};
-  if (Value past = call.maybe(3)) f.buffer = past.shape()[2];
+  if (Value past = call.maybe(3)) {
+    if (past.shape().rank() != 4) throw user_error("past_key must have four axes");
+    f.buffer = past.shape()[2];
+  }
   Value total = g.reshape(to_i32(call, call.in(6)), {1});
   Value queries = to_i32(call, g.dims({f.queries}));
   Value after = g.reshape(to_i32(call, call.in(5)), {f.batch, 1});  // less one
@@ -72,6 +77,25 @@ Value present(Call& call, Value past, Value fresh, const Filled& f) {
   return g.apply(Op::Where, {used, rows, g.scalar(fresh.dtype(), 0.0)});
 }
 
+// q and k by the root of the mean of their squares, head by head.
+void normalize(Call& call, Qkv& p) {
+  graph::Graph& g = call.g;
+  const double epsilon = call.number("qk_norm_epsilon", 1e-6f);
+  Value q_weight = call.maybe(14), k_weight = call.maybe(15);
+  if (!q_weight != !k_weight) throw user_error("q_norm_weight and k_norm_weight come together");
+  if (!q_weight) return;
+  const auto normed = [&](Value x, Value weight) {
+    if (weight.shape().rank() != 1) throw user_error("a norm {}", weight.type().to_string());
+    const DType precise = compute_dtype(x.dtype());
+    Value wide = as(call, x, precise);
+    Value mean = g.reduce(Op::ReduceMean, g.mul(wide, wide), {3});
+    Value root = g.unary(Op::Sqrt, g.add(mean, g.scalar(precise, epsilon)));
+    return as(call, g.mul(g.div(wide, root), as(call, weight, precise)), x.dtype());
+  };
+  p.q = normed(p.q, q_weight);
+  p.k = normed(p.k, k_weight);
+}
+
 // i32[batch, queries]: the position of each query.
 Value query_positions(Call& call, const Filled& f) {
   return call.g.add(positions(call, f.queries), f.before);
@@ -93,10 +117,16 @@ void rotate(Call& call, Qkv& p, const Filled& f) {
   p.k = rotated(call, p.k, cosines, sines, interleaved);
 }
 
-// Keys up to the query's own, and at most `window` of them.
+// Keys up to the query's own, and at most `window` of them; all that are filled where nothing is
+// causal.
 Value reach(Call& call, const Filled& f) {
   graph::Graph& g = call.g;
   const int64_t window = call.integer("local_window_size", -1);
+  if (!call.flag("causal", true)) {
+    if (window != -1) throw user_error("local_window_size needs causal attention");
+    Value end = g.add(f.before, to_i32(call, g.dims({f.queries})));
+    return g.binary(Op::Less, f.places, g.reshape(end, {f.batch, 1, 1, 1}));
+  }
   Value query = g.reshape(query_positions(call, f), {f.batch, 1, f.queries, 1});
   Value allowed = g.binary(Op::LessEqual, f.places, query);
   if (window <= 0) return allowed;
@@ -116,13 +146,24 @@ Value sink(Call& call, DType dtype) {
 
 Results group_query_attention(Call& call) {
   graph::Graph& g = call.g;
+  if (call.flag("sliding_window_cache", false)) {
+    throw unsupported_error("sliding_window_cache=1 is not supported");
+  }
+  Value past_key = call.maybe(3), past_value = call.maybe(4);
+  if (!past_key != !past_value) throw user_error("past_key and past_value come together");
   Qkv p = unpack(call);
-  const Filled f = filled(call, p);
-  rotate(call, p, f);
-  Value k = present(call, call.maybe(3), p.k, f), v = present(call, call.maybe(4), p.v, f);
   const DType dtype = p.q.dtype(), precise = promote(dtype, DType::F32);
+  const CacheFormat keys = cache_format(call, "k_quant_type", past_key, call.maybe(12));
+  const CacheFormat values = cache_format(call, "v_quant_type", past_value, call.maybe(13));
+  const Filled f = filled(call, p);
+  normalize(call, p);
+  rotate(call, p, f);
+  Value k = present(call, past_key, keys.store(call, p.k), f);
+  Value v = present(call, past_value, values.store(call, p.v), f);
   const auto exact = [&](Value x) { return x && x.dtype() != precise ? g.cast(x, precise) : x; };
-  Attend a{.q = exact(p.q), .k = exact(k), .v = exact(v), .scale = call.number("scale", 0)};
+  Attend a{.q = exact(p.q), .scale = call.number("scale", 0)};
+  a.k = exact(keys.restore(call, k, dtype));
+  a.v = exact(values.restore(call, v, dtype));
   a.softcap = call.number("softcap", 0);
   Value allowed = reach(call, f);
   a.bias = bias_of(call, allowed, exact(call.maybe(10)), precise, kMinusInf);

@@ -1,6 +1,9 @@
-// MultiHeadAttention of ONNX Runtime: q, k and v projected already, apart or packed in one of four
-// ways, with or without the projections' bias and a cache.
+// MultiHeadAttention of ONNX Runtime and its form for one query: q, k and v projected already,
+// apart or packed in one of four ways, with or without the projections' bias and a cache that grows
+// or has room.
+#include "import/onnx/key_buffer.h"
 #include "import/onnx/key_mask.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/transformer.h"
 
 namespace tenon::onnx::importers {
@@ -45,8 +48,7 @@ Qkv unpack(Call& call, int64_t heads) {
   return {q, split_heads(call, k, heads), split_heads(call, v, heads)};
 }
 
-Qkv add_bias(Call& call, const Qkv& p) {
-  Value bias = call.maybe(3);
+Qkv add_bias(Call& call, const Qkv& p, Value bias) {
   if (!bias) return p;
   if (bias.shape().rank() != 1) throw user_error("the bias must have one axis");
   Qkv sum = p;
@@ -58,29 +60,77 @@ Qkv add_bias(Call& call, const Qkv& p) {
   return sum;
 }
 
+struct Inputs {
+  Value bias, mask, attention_bias, past_key, past_value, past_length;
+};
+
+Results attend_with_cache(Call& call, const Inputs& in) {
+  graph::Graph& g = call.g;
+  auto [q, k, v] = add_bias(call, unpack(call, call.integer("num_heads")), in.bias);
+  KeyMask mask{.mask = in.mask, .batch = q.shape()[0], .queries = q.shape()[2]};
+  if (!in.past_key != !in.past_value) throw user_error("past_key and past_value come together");
+  if (in.past_length && !in.past_key) throw user_error("past_sequence_length without past_key");
+  if (in.past_key && (in.past_key.shape().rank() != 4 || in.past_value.shape().rank() != 4)) {
+    throw user_error("past_key and past_value must have four axes");
+  }
+  Attend a{.q = q, .scale = call.number("scale", 0)};
+  if (in.past_length) {
+    const KeyBuffer buffer = key_buffer(call, in.past_key, in.past_length, k.shape()[2]);
+    mask.past_length = buffer.before;
+    mask.used = buffer.used(call);
+    k = buffer.written(call, in.past_key, k);
+    v = buffer.written(call, in.past_value, v);
+    a.k = buffer.cleared(call, k);
+    a.v = buffer.cleared(call, v);
+  } else if (in.past_key) {
+    mask.past = in.past_key.shape()[2];
+    k = g.concat({in.past_key, k}, 2);
+    v = g.concat({in.past_value, v}, 2);
+  }
+  if (!in.past_length) a.k = k, a.v = v;
+  mask.keys = k.shape()[2];
+  mask.causal = call.flag("unidirectional", false);
+  mask.filter = call.number("mask_filter_value", -10000.0);
+  a.bias = key_bias(call, mask, in.attention_bias, q.dtype());
+  a.keep_scores = call.wants(3);
+  const Attended r = attend(call, a);
+  return {join_heads(call, r.result), k, v, r.biased};
+}
+
 }  // namespace
 
 Results multi_head_attention(Call& call) {
   call.reject_input(9, "cache_indirection");
-  call.reject_input(8, "past_sequence_length");
-  auto [q, k, v] = add_bias(call, unpack(call, call.integer("num_heads")));
-  KeyMask mask{.mask = call.maybe(4), .batch = q.shape()[0], .queries = q.shape()[2]};
-  Value past_key = call.maybe(6), past_value = call.maybe(7);
-  if (!past_key != !past_value) throw user_error("past_key and past_value come together");
-  if (past_key) {
-    if (past_key.shape().rank() != 4) throw user_error("past_key must have four axes");
-    mask.past = past_key.shape()[2];
-    k = call.g.concat({past_key, k}, 2);
-    v = call.g.concat({past_value, v}, 2);
+  return attend_with_cache(call, {.bias = call.maybe(3),
+                                  .mask = call.maybe(4),
+                                  .attention_bias = call.maybe(5),
+                                  .past_key = call.maybe(6),
+                                  .past_value = call.maybe(7),
+                                  .past_length = call.maybe(8)});
+}
+
+// One query. The length of the past may be given where the cache grows too, and says nothing then.
+Results decoder_masked_multi_head_attention(Call& call) {
+  call.reject_input(9, "cache_indirection");
+  if (Value width = call.maybe(8)) {
+    const auto beams = shape_value(width);
+    if (!beams || beams->size() != 1 || !beams->front().is_const(1)) {
+      throw unsupported_error("a beam_width that is not the constant 1");
+    }
   }
-  mask.keys = k.shape()[2];
-  mask.causal = call.flag("unidirectional", false);
-  mask.filter = call.number("mask_filter_value", -10000.0);
-  Attend a{.q = q, .k = k, .v = v, .scale = call.number("scale", 0)};
-  a.bias = key_bias(call, mask, call.maybe(5), q.dtype());
-  a.keep_scores = call.wants(3);
-  const Attended r = attend(call, a);
-  return {join_heads(call, r.result), k, v, r.biased};
+  const Value query = call.in(0);
+  if (query.shape().rank() == 3 && prove_equal(query.shape()[1], 1) == Proof::No) {
+    throw user_error("the query {} must have a length of 1", query.type().to_string());
+  }
+  call.flag("output_qk", false);  // the output's name says as much
+  const bool shares = call.flag("past_present_share_buffer", false);
+  if (shares && !call.maybe(7)) throw user_error("past_sequence_length is missing");
+  return attend_with_cache(call, {.bias = call.maybe(10),
+                                  .mask = call.maybe(3),
+                                  .attention_bias = call.maybe(4),
+                                  .past_key = call.maybe(5),
+                                  .past_value = call.maybe(6),
+                                  .past_length = shares ? call.in(7) : Value{}});
 }
 
 }  // namespace tenon::onnx::importers

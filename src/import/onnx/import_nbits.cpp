@@ -1,72 +1,127 @@
-// MatMulNBits of com.microsoft: a @ transposed(B), where B [N, K] is stored in `bits` each, packed
-// low bits first, with a scale per `block_size` of a row and a zero point that is packed too, or
-// given as floats, or half the range where it is absent.
+// Importers of products with, and lookups in, weights of a few bits (domain com.microsoft).
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
+#include "import/onnx/nbits.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/quantize.h"
 #include "import/onnx/quantized.h"
 
 namespace tenon::onnx::importers {
+
+Results matmul_nbits(Call& call) {
+  BlockedWeights w{.rows = call.integer("N"),
+                   .columns = call.integer("K"),
+                   .bits = call.integer("bits", 4),
+                   .block = call.integer("block_size"),
+                   .codes = call.in(1),
+                   .scales = call.in(2),
+                   .zeros = call.maybe(3),
+                   .groups = call.maybe(4)};
+  call.integer("accuracy_level", 0);  // a hint about speed
+  if (call.integer("weight_prepacked", 0) != 0) {
+    throw unsupported_error("weights prepacked for a GPU (weight_prepacked)");
+  }
+  Value a = call.in(0), weights = real_weights(call, w);
+  Value result = matmul_of(call, as(call, a, DType::F32), call.g.transpose(weights, {1, 0}));
+  if (Value bias = call.maybe(5)) result = call.g.add(result, as(call, bias, DType::F32));
+  return {as(call, result, a.dtype())};
+}
+
 namespace {
 
-// The last axis, `8 / bits` times as long.
-Value unpacked(Call& call, Value packed, int64_t bits) {
-  graph::Graph& g = call.g;
-  const auto code = [&](int64_t value) { return g.scalar(DType::U8, static_cast<double>(value)); };
-  std::vector<Dim> column = packed.shape().dims(), merged = column;
-  column.emplace_back(1);
-  std::vector<Value> parts;
-  for (int64_t at = 0; at < 8; at += bits) {
-    const Value shifted = g.binary(Op::ShiftRight, packed, code(at));
-    const Value part = g.binary(Op::BitAnd, shifted, code((int64_t{1} << bits) - 1));
-    parts.push_back(g.reshape(part, column));
-  }
-  merged.back() = merged.back() * (8 / bits);
-  if (parts.size() == 1) return g.reshape(parts[0], merged);
-  return g.reshape(g.concat(std::move(parts), static_cast<int64_t>(merged.size())), merged);
+// What a code of 4 bits stands for, in parts of a block's greatest magnitude. The eight that follow
+// in fp4 are these with the sign turned.
+constexpr float kFp4[] = {0, 0.00520833333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f};
+constexpr float kNf4[] = {-1.0f,
+                          -0.6961928009986877f,
+                          -0.5250730514526367f,
+                          -0.39491748809814453f,
+                          -0.28444138169288635f,
+                          -0.18477343022823334f,
+                          -0.09105003625154495f,
+                          0.0f,
+                          0.07958029955625534f,
+                          0.16093020141124725f,
+                          0.24611230194568634f,
+                          0.33791524171829224f,
+                          0.44070982933044434f,
+                          0.5626170039176941f,
+                          0.7229568362236023f,
+                          1.0f};
+
+Value code_table(Call& call, int64_t kind) {
+  if (kind != 0 && kind != 1) throw user_error("quant_type {} is unknown", kind);
+  std::vector<float> values(std::begin(kNf4), std::end(kNf4));
+  for (size_t i = 0; kind == 0 && i < 16; ++i) values[i] = i < 8 ? kFp4[i] : -kFp4[i - 8];
+  return call.g.constant({{16}, DType::F32}, {std::as_bytes(std::span(values)), nullptr});
 }
 
-// The first `columns` of each row.
-Value first_columns(Call& call, Value matrix, const Dim& columns) {
-  return call.g.slice(matrix, {0, 0}, {matrix.shape()[0], columns}, {1, 1});
-}
-
-Value zero_points(Call& call, int64_t rows, int64_t blocks, int64_t bits) {
+// [bytes] as [2 * bytes], the high half of a byte first.
+Value halves(Call& call, Value bytes) {
   graph::Graph& g = call.g;
-  Value given = call.maybe(3);
-  if (!given) return g.scalar(DType::F32, static_cast<double>(int64_t{1} << (bits - 1)));
-  if (given.dtype() == DType::U8) {
-    const int64_t bytes = (blocks * bits + 7) / 8;
-    given = first_columns(call, unpacked(call, g.reshape(given, {rows, bytes}), bits), blocks);
-  }
-  return as(call, g.reshape(given, {rows, blocks, 1}), DType::F32);
+  const Dim count = bytes.shape()[0];
+  Value high = g.binary(Op::ShiftRight, bytes, g.scalar(DType::U8, 4));
+  Value low = g.binary(Op::BitAnd, bytes, g.scalar(DType::U8, 15));
+  Value pairs = g.concat({g.reshape(high, {count, 1}), g.reshape(low, {count, 1})}, 1);
+  return g.reshape(pairs, {count * 2});
 }
 
 }  // namespace
 
-Results matmul_nbits(Call& call) {
+Results matmul_bnb4(Call& call) {
   graph::Graph& g = call.g;
-  const int64_t k = call.integer("K"), n = call.integer("N");
-  const int64_t bits = call.integer("bits", 4), block = call.integer("block_size");
-  call.integer("accuracy_level", 0);  // a hint about speed
-  call.integer("weight_prepacked", 0);
-  call.reject_input(4, "g_idx");
-  if (bits != 2 && bits != 4 && bits != 8) throw unsupported_error("{} bits per weight", bits);
-  if (k <= 0 || n <= 0 || block <= 0 || block % 8 != 0) {
+  constexpr int64_t kMost = int64_t{1} << 28;
+  const int64_t n = call.integer("N"), k = call.integer("K"), block = call.integer("block_size");
+  const bool transposed = call.flag("transB", true);
+  call.flag("training_mode", false);  // what is kept for a gradient
+  Value a = call.in(0), bytes = call.in(1), largest = call.in(2);
+  if (n < 1 || k < 1 || block < 1 || n > kMost || k > kMost || block > kMost) {
     throw user_error("K={}, N={}, block_size={} are no shape", k, n, block);
   }
-  const int64_t blocks = (k + block - 1) / block;
-  Value a = call.in(0);
-  Value codes =
-      g.reshape(unpacked(call, g.reshape(call.in(1), {n, blocks * block / 8 * bits}), bits),
-                {n, blocks, block});
-  Value scales = as(call, g.reshape(call.in(2), {n, blocks, 1}), DType::F32);
-  Value weights =
-      g.mul(g.sub(g.cast(codes, DType::F32), zero_points(call, n, blocks, bits)), scales);
-  weights = first_columns(call, g.reshape(weights, {n, blocks * block}), k);
-  Value result = matmul_of(call, as(call, a, DType::F32), g.transpose(weights, {1, 0}));
-  if (Value bias = call.maybe(5)) result = g.add(result, as(call, bias, DType::F32));
-  return {as(call, result, a.dtype())};
+  if (bytes.dtype() != DType::U8) throw user_error("weights must be u8");
+  const int64_t count = n * k, blocks = (count + block - 1) / block;
+  Value codes = halves(call, g.reshape(bytes, {(count + 1) / 2}));
+  Value real = g.gather(code_table(call, call.integer("quant_type")),
+                        g.cast(g.slice(codes, {0}, {count}, {1}), DType::I32), 0);
+  Value scale = as(call, g.reshape(largest, {blocks, 1}), DType::F32);
+  scale = g.reshape(g.expand(scale, {blocks, block}), {blocks * block});
+  Value weights = g.reshape(g.mul(real, g.slice(scale, {0}, {count}, {1})), {n, k});
+  if (transposed) weights = g.transpose(weights, {1, 0});
+  return {as(call, matmul_of(call, as(call, a, DType::F32), weights), a.dtype())};
+}
+
+// Rows are gathered as they are stored, and only those become real.
+Results gather_block_quantized(Call& call) {
+  graph::Graph& g = call.g;
+  Value data = call.in(0), indices = call.in(1), scales = call.in(2), zeros = call.maybe(3);
+  const int rank = data.shape().rank();
+  const int64_t bits = call.integer("bits", 4), block = call.integer("block_size", 128);
+  const int64_t gathered = Call::axis_of(call.integer("gather_axis", 0), rank);
+  int64_t blocked = Call::axis_of(call.integer("quantize_axis", 1), rank);
+  if (block < 1 || block > (int64_t{1} << 28)) throw unsupported_error("a block_size of {}", block);
+  if (gathered == blocked) throw unsupported_error("a gather along the axis of the blocks");
+  if (scales.shape().rank() != rank || (zeros && zeros.shape().rank() != rank)) {
+    throw user_error("{} with scales {}", data.type().to_string(), scales.type().to_string());
+  }
+  const auto rows = [&](Value x) { return x ? g.gather(x, indices, gathered) : x; };
+  Value codes = rows(data), scale = rows(scales), zero = rows(zeros);
+  if (blocked > gathered) blocked += indices.shape().rank() - 1;
+  if (data.dtype() == DType::U8) {
+    check_bits(bits);
+    codes = unpacked_bits(call, codes, bits);
+    if (zero) {
+      zero = unpacked_bits(call, zero, bits);
+      std::vector<Dim> extents = scale.shape().dims(), starts(extents.size(), 0);
+      zero = g.slice(zero, starts, extents, std::vector<int64_t>(extents.size(), 1));
+    }
+  }
+  const Granularity granularity{blocked, block};
+  scale = spread_parameter(call, scale, codes, granularity);
+  if (zero) zero = spread_parameter(call, zero, codes, granularity);
+  if (!zero && data.dtype() == DType::U8) {
+    zero = g.scalar(DType::U8, static_cast<double>(int64_t{1} << (bits - 1)));
+  }
+  return {as(call, dequantized(call, codes, scale, zero), scales.dtype())};
 }
 
 }  // namespace tenon::onnx::importers

@@ -1,21 +1,36 @@
 // Importers of pools, over windows, whole images and regions.
 #include "import/onnx/compute.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/spatial.h"
+#include "import/onnx/quantized.h"
 #include "import/onnx/window_attributes.h"
 
 namespace tenon::onnx::importers {
 namespace {
 
-WindowAttributes pool_windows(Call& call) {
+WindowAttributes pool_windows(Call& call, Value x) {
   const auto kernel = call.integers("kernel_shape");
   if (!kernel) throw user_error("attribute 'kernel_shape' is missing");
-  return window_attributes(call, call.in(0), *kernel, call.flag("ceil_mode", false));
+  return window_attributes(call, x, *kernel, call.flag("ceil_mode", false));
 }
 
 graph::Attributes pool_attributes(const WindowAttributes& w) {
   graph::Attributes attributes = w.common();
   attributes.set("kernel", w.kernel);
   return attributes;
+}
+
+graph::Attributes max_pool_attributes(Call& call, Value x) {
+  graph::Attributes attributes = pool_attributes(pool_windows(call, x));
+  attributes.set("column_major", int64_t{call.flag("storage_order", false) ? 1 : 0});
+  return attributes;
+}
+
+Value average_pool_of(Call& call, Value x) {
+  const WindowAttributes windows = pool_windows(call, x);
+  graph::Attributes attributes = pool_attributes(windows);
+  if (call.flag("count_include_pad", false)) attributes.set("ends", windows.ends);
+  return call.g.apply(Op::AveragePool, {x}, std::move(attributes));
 }
 
 std::vector<int64_t> spatial_axes(Value x) {
@@ -35,20 +50,26 @@ double norm_order(Call& call) {
 }  // namespace
 
 Results max_pool(Call& call) {
-  graph::Attributes attributes = pool_attributes(pool_windows(call));
-  attributes.set("column_major", int64_t{call.flag("storage_order", false) ? 1 : 0});
-  return call.g.apply_all(Op::MaxPool, {call.in(0)}, std::move(attributes));
+  return call.g.apply_all(Op::MaxPool, {call.in(0)}, max_pool_attributes(call, call.in(0)));
 }
 
-Results average_pool(Call& call) {
-  const WindowAttributes windows = pool_windows(call);
-  graph::Attributes attributes = pool_attributes(windows);
-  if (call.flag("count_include_pad", false)) attributes.set("ends", windows.ends);
-  return {call.g.apply(Op::AveragePool, {call.in(0)}, std::move(attributes))};
+Results nhwc_max_pool(Call& call) {
+  Value x = channels_first(call, call.in(0));
+  const auto all = call.g.apply_all(Op::MaxPool, {x}, max_pool_attributes(call, x));
+  return {channels_last(call, all[0])};
+}
+
+Results average_pool(Call& call) { return {average_pool_of(call, call.in(0))}; }
+
+Results qlinear_average_pool(Call& call) {
+  const bool last = call.flag("channels_last", false);
+  Value x = real_operand(call, 0);
+  Value y = average_pool_of(call, last ? channels_first(call, x) : x);
+  return stored_result(call, last ? channels_last(call, y) : y, 3, call.in(0).dtype());
 }
 
 Results lp_pool(Call& call) {
-  graph::Attributes attributes = pool_attributes(pool_windows(call));
+  graph::Attributes attributes = pool_attributes(pool_windows(call, call.in(0)));
   attributes.set("p", norm_order(call));
   return {call.g.apply(Op::LpPool, {call.in(0)}, std::move(attributes))};
 }

@@ -1,4 +1,4 @@
-// Importers of quantization, and of matrix products and elementwise ops on quantized numbers.
+// Importers of quantization, and of matrix products of quantized numbers.
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/ops/quantize.h"
@@ -6,24 +6,6 @@
 
 namespace tenon::onnx::importers {
 namespace {
-
-// A scale or zero point of a matrix: one for all, or one per row (of a) or column (of b).
-Value per_row(Call& call, Value parameter, Value matrix) {
-  if (!parameter || parameter.shape().rank() != 1) return parameter;
-  if (parameter.shape()[0].is_const(1)) return call.g.reshape(parameter, {});
-  if (matrix.shape().rank() < 2) return parameter;
-  return call.g.reshape(parameter, {parameter.shape()[0], 1});
-}
-
-Value per_column(Call& call, Value parameter) {
-  if (!parameter || parameter.shape().rank() != 1) return parameter;
-  return parameter.shape()[0].is_const(1) ? call.g.reshape(parameter, {}) : parameter;
-}
-
-Value integer_product(Call& call, Value a, Value a_zero, Value b, Value b_zero) {
-  return matmul_of(call, without_zero(call, a, per_row(call, a_zero, a)),
-                   without_zero(call, b, per_column(call, b_zero)));
-}
 
 struct Quantized {
   Value stored, scale, zero;
@@ -46,21 +28,6 @@ Quantized dynamically_quantized(Call& call, Value x) {
       g.unary(Op::Round, clamped(call, g.div(g.unary(Op::Neg, low), scale), 0, 255));
   const Value stored = quantized(call, g.div(x, scale), {.dtype = DType::U8, .zero = point});
   return {stored, scale, g.cast(point, DType::U8)};
-}
-
-// Operands first, first + 1, first + 2: stored, scale, zero.
-Value real_operand(Call& call, int first) {
-  Value stored = call.in(first), zero = call.maybe(first + 2);
-  if (zero) zero = spread_parameter(call, zero, stored);
-  return dequantized(call, stored, spread_parameter(call, call.in(first + 1), stored), zero);
-}
-
-// Operands `scale` and scale + 1 say how to store the result.
-Results stored_result(Call& call, Value real, int scale, DType dtype) {
-  Value zero = call.maybe(scale + 1);
-  if (zero) zero = spread_parameter(call, zero, real);
-  Value quotient = call.g.div(real, spread_parameter(call, call.in(scale), real));
-  return {quantized(call, quotient, {.dtype = dtype, .zero = zero})};
 }
 
 }  // namespace
@@ -114,42 +81,6 @@ Results qlinear_matmul(Call& call) {
   factor = call.g.div(factor, per_row(call, call.in(6), a));
   Value real = call.g.mul(call.g.cast(sum, DType::F64), call.g.cast(factor, DType::F64));
   return {quantized(call, real, {.dtype = zero.dtype(), .zero = per_row(call, zero, a)})};
-}
-
-Results qlinear_elementwise(Call& call, Op op) {
-  Value real = call.g.binary(op, real_operand(call, 0), real_operand(call, 3));
-  return stored_result(call, real, 6, call.in(0).dtype());
-}
-
-Results qlinear_sigmoid(Call& call) {
-  Value real = call.g.unary(Op::Sigmoid, real_operand(call, 0));
-  return stored_result(call, real, 3, call.in(0).dtype());
-}
-
-Results qlinear_leaky_relu(Call& call) {
-  Value x = real_operand(call, 0);
-  Value small = call.g.mul(x, number_like(call, x, call.number("alpha", 0.01f)));
-  return stored_result(call, where_negative(call, x, small), 3, call.in(0).dtype());
-}
-
-Results qlinear_global_average_pool(Call& call) {
-  Value x = real_operand(call, 0);
-  const int rank = x.shape().rank();
-  const bool channels_last = call.flag("channels_last", false);
-  std::vector<int64_t> axes;
-  for (int i = channels_last ? 1 : 2; i < rank - (channels_last ? 1 : 0); ++i) axes.push_back(i);
-  if (axes.empty()) throw user_error("{} has no spatial axes", x.type().to_string());
-  return stored_result(call, call.g.reduce(Op::ReduceMean, x, axes), 3, call.in(0).dtype());
-}
-
-// Scale and zero point of the result, then three operands for each part.
-Results qlinear_concat(Call& call) {
-  if (call.inputs() % 3 != 2) throw user_error("it has {} inputs", call.inputs());
-  std::vector<Value> parts;
-  for (int i = 2; i < call.inputs(); i += 3) parts.push_back(real_operand(call, i));
-  const int64_t axis = Call::axis_of(call.integer("axis"), parts[0].shape().rank());
-  Value real = parts.size() == 1 ? parts[0] : call.g.concat(std::move(parts), axis);
-  return stored_result(call, real, 0, call.in(2).dtype());
 }
 
 Results matmul_integer_to_float(Call& call) {

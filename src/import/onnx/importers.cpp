@@ -6,6 +6,7 @@
 #include "import/onnx/ops/control.h"
 #include "import/onnx/ops/index.h"
 #include "import/onnx/ops/math.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/quantize.h"
 #include "import/onnx/ops/sequence.h"
 #include "import/onnx/ops/spatial.h"

@@ -24,7 +24,13 @@ Value by_position(Call& call, const KeyMask& m) {
 
 Value by_square(Call& call, const KeyMask& m) {
   const Shape& s = m.mask.shape();
+  if (m.past_length) throw unsupported_error("a square mask with past_sequence_length");
   return call.g.slice(m.mask, {0, 0, m.past, 0}, {s[0], s[1], m.queries, m.keys}, {1, 1, 1, 1});
+}
+
+// A mask or bias for the keys of a buffer that are used may be shorter than the buffer.
+Value of_all_keys(Call& call, const KeyMask& m, Value mask) {
+  return m.used && mask ? lengthened(call, mask, m.keys, 0) : mask;
 }
 
 Value condition(Call& call, const KeyMask& m) {
@@ -42,9 +48,9 @@ Value condition(Call& call, const KeyMask& m) {
   }
   if (s.rank() == 2) {
     if (s[1].is_const(1) && !m.keys.is_const(1)) return {};
-    raw = g.reshape(m.mask, {s[0], 1, 1, s[1]});
+    raw = g.reshape(of_all_keys(call, m, m.mask), {s[0], 1, 1, m.used ? m.keys : s[1]});
   } else if (s.rank() == 3) {
-    raw = g.reshape(m.mask, {s[0], 1, s[1], s[2]});
+    raw = g.reshape(of_all_keys(call, m, m.mask), {s[0], 1, s[1], m.used ? m.keys : s[2]});
   } else if (s.rank() == 4) {
     raw = by_square(call, m);
   } else {
@@ -58,14 +64,17 @@ Value condition(Call& call, const KeyMask& m) {
 Value key_bias(Call& call, const KeyMask& m, Value bias, DType dtype) {
   graph::Graph& g = call.g;
   Value valid = m.mask ? condition(call, m) : Value{};
-  bias = bias_of(call, valid, bias, dtype, m.filter);
-  if (!m.causal || m.queries.is_const(1)) return bias;
-  Value query = g.reshape(positions(call, m.queries), {m.queries, 1});
-  query = g.add(query, to_i32(call, g.dims({m.past})));
-  Value past = g.binary(Op::LessEqual, positions(call, m.keys), query);
+  bias = bias_of(call, valid, of_all_keys(call, m, bias), dtype, m.filter);
+  Value reached = m.used;
+  if (m.causal && !m.queries.is_const(1)) {
+    Value query = g.reshape(positions(call, m.queries), {m.queries, 1});
+    query = g.add(query, m.past_length ? m.past_length : to_i32(call, g.dims({m.past})));
+    reached = both(call, reached, g.binary(Op::LessEqual, positions(call, m.keys), query));
+  }
+  if (!reached) return bias;
   Value future = g.scalar(dtype, -std::numeric_limits<double>::infinity());
   if (!bias) bias = g.scalar(dtype, 0.0);
-  return g.apply(Op::Where, {past, bias, future});
+  return g.apply(Op::Where, {reached, bias, future});
 }
 
 }  // namespace tenon::onnx

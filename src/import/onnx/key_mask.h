@@ -14,6 +14,8 @@ struct KeyMask {
   Value mask = {};
   Dim batch, queries;
   Dim keys = 0, past = 0;
+  Value past_length = {};  // i32[1], where how many came before is data; `past` says nothing then
+  Value used = {};         // bool[keys]: the others are out of reach; null: all are used
   bool causal = false;
   double filter = -10000;  // added where a key does not count
 };

@@ -107,4 +107,34 @@ Value matmul_of(Call& call, Value a, Value b) {
   return call.g.reshape(result, std::move(dims));
 }
 
+Value per_row(Call& call, Value parameter, Value matrix) {
+  if (!parameter || parameter.shape().rank() != 1) return parameter;
+  if (parameter.shape()[0].is_const(1)) return call.g.reshape(parameter, {});
+  if (matrix.shape().rank() < 2) return parameter;
+  return call.g.reshape(parameter, {parameter.shape()[0], 1});
+}
+
+Value per_column(Call& call, Value parameter) {
+  if (!parameter || parameter.shape().rank() != 1) return parameter;
+  return parameter.shape()[0].is_const(1) ? call.g.reshape(parameter, {}) : parameter;
+}
+
+Value integer_product(Call& call, Value a, Value a_zero, Value b, Value b_zero) {
+  return matmul_of(call, without_zero(call, a, per_row(call, a_zero, a)),
+                   without_zero(call, b, per_column(call, b_zero)));
+}
+
+Value real_operand(Call& call, int first) {
+  Value stored = call.in(first), zero = call.maybe(first + 2);
+  if (zero) zero = spread_parameter(call, zero, stored);
+  return dequantized(call, stored, spread_parameter(call, call.in(first + 1), stored), zero);
+}
+
+Results stored_result(Call& call, Value real, int scale, DType dtype) {
+  Value zero = call.maybe(scale + 1);
+  if (zero) zero = spread_parameter(call, zero, real);
+  Value quotient = call.g.div(real, spread_parameter(call, call.in(scale), real));
+  return {quantized(call, quotient, {.dtype = dtype, .zero = zero})};
+}
+
 }  // namespace tenon::onnx

@@ -32,4 +32,16 @@ Value quantized(Call& call, Value quotient, const Target& target);
 // loses again.
 Value matmul_of(Call& call, Value a, Value b);
 
+// A scale or zero point of a matrix: one for all, or one per row (of a) or column (of b); may be
+// null.
+Value per_row(Call& call, Value parameter, Value matrix);
+Value per_column(Call& call, Value parameter);
+// In i32, less the zero points.
+Value integer_product(Call& call, Value a, Value a_zero, Value b, Value b_zero);
+
+// Operands first, first + 1, first + 2 of a node: stored, scale, zero.
+Value real_operand(Call& call, int first);
+// Operands `scale` and scale + 1 say how to store the result.
+Results stored_result(Call& call, Value real, int scale, DType dtype);
+
 }  // namespace tenon::onnx

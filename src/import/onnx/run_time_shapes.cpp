@@ -13,7 +13,11 @@ int64_t vector_length(Value vector, std::string_view what) {
   }
   const Dim length = vector.shape().elements();
   if (length.is_const()) return length.const_value();
-  throw unsupported_error("{} has {} elements: the rank is not known", what, length.to_string());
+  throw unsupported_error(
+      "{} has {} elements, so that the rank is only known at run time: give the inputs it depends "
+      "on "
+      "static shapes",
+      what, length.to_string());
 }
 
 std::vector<Dim> fresh_dims(graph::Graph& g, const std::string& stem, int64_t count) {
@@ -41,6 +45,26 @@ Dim known_or_fresh(graph::Graph& g, Value value, const std::string& stem, const 
 
 namespace {
 
+// Without elements whenever `entry` is 0, as far as products show it.
+bool is_empty_with(Value x, const Dim& entry) {
+  const Dim elements = x.shape().elements();
+  if (entry.terms().size() != 1 || elements.is_const()) return false;
+  return std::ranges::all_of(entry.terms()[0].atoms, [&](const auto& atom) {
+    return atom->kind == AtomKind::Symbol && elements.substitute(*atom->symbol, 0).is_const(0);
+  });
+}
+
+// What an entry that may be 0 when the model runs stands for: then it is the input's extent. Where
+// the input has no elements then, it stays 0: that is the shape that fits.
+Dim or_kept(const Dim& entry, Value x, size_t axis) {
+  const Bounds bounds = entry.bounds();
+  if (entry.is_const() || bounds.lo > 0 || bounds.hi < 0) return entry;
+  if (axis >= x.shape().dims().size()) return entry;
+  const Dim& kept = x.shape()[static_cast<int>(axis)];
+  if (kept == entry || is_empty_with(x, entry)) return entry;
+  return entry + kept * (1 - min(entry, 1));
+}
+
 // 0 keeps the input's extent (unless exact), -1 is what is left over.
 Value reshape_known(graph::Graph& g, Value x, std::vector<Dim> target, bool exact) {
   std::vector<Dim> others;
@@ -52,6 +76,7 @@ Value reshape_known(graph::Graph& g, Value x, std::vector<Dim> target, bool exac
       }
       target[i] = x.shape()[static_cast<int>(i)];
     }
+    if (!exact) target[i] = or_kept(target[i], x, i);
     if (target[i].is_const(-1)) {
       if (free >= 0) throw user_error("the shape has -1 twice");
       free = static_cast<int>(i);

@@ -1,6 +1,9 @@
 // Windows from ONNX attributes: auto_pad, ceil_mode and the shapes of results.
 #include "import/onnx/window_attributes.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace tenon::onnx {
 
 namespace {
@@ -167,6 +170,29 @@ Value per_channel(Call& call, Value vector, int rank) {
   std::vector<Dim> dims(static_cast<size_t>(rank), 1);
   dims.at(1) = vector.shape()[0];
   return call.g.reshape(vector, std::move(dims));
+}
+
+namespace {
+
+std::vector<int64_t> axes_of_image(Value x) {
+  std::vector<int64_t> axes(static_cast<size_t>(x.shape().rank()));
+  if (axes.size() < 3) throw user_error("{} is no image", x.type().to_string());
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+}  // namespace
+
+Value channels_first(Call& call, Value x) {
+  std::vector<int64_t> axes = axes_of_image(x);
+  std::rotate(axes.begin() + 1, axes.end() - 1, axes.end());
+  return call.g.transpose(x, std::move(axes));
+}
+
+Value channels_last(Call& call, Value x) {
+  std::vector<int64_t> axes = axes_of_image(x);
+  std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+  return call.g.transpose(x, std::move(axes));
 }
 
 }  // namespace tenon::onnx

@@ -35,5 +35,8 @@ std::optional<Dim> known_scalar(Value value);
 
 // One axis as the channels of an image of this rank: [1, n, 1, ...].
 Value per_channel(Call& call, Value vector, int rank);
+// An image whose channels are the second axis or the last one, as the other.
+Value channels_first(Call& call, Value x);
+Value channels_last(Call& call, Value x);
 
 }  // namespace tenon::onnx
