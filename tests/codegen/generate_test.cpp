@@ -145,5 +145,29 @@ TEST(Generate, AnIndexOutsideInOneLaneIsTheOneReported) {
   }
 }
 
+// Both signs of a quotient may be turned: the divisor here is -m or 1 - n.
+TEST(Generate, QuotientsOfNegativeDivisorsAreThoseOfTheInterpreter) {
+  const kernel::Kernel k = kernel::parse(R"(kernel quotients scheduled dims m: 1..4, n: 1..4
+  buffer x: f32[128] global argument 0
+  buffer y: f32[128] global argument 1 written
+  thread t in 1
+    loop c in floordiv(-m*2, m*min(n - 1, 1) - m - n + 1)
+      vector l in 16
+        y[c*16 + l] = x[c*16 + floordiv(-m*l - 1, m*min(n - 1, 1) - m - n + 1)]
+)");
+  kernel::verify(k);
+  for (const Way& way : ways()) {
+    if (!runs_here(way)) continue;
+    const schedule::Scheduled scheduled{k, {}};
+    const CompiledSchedule compiled(scheduled, way);
+    for (const Extents& extents : {Extents{{"m", 3}, {"n", 1}}, Extents{{"m", 2}, {"n", 3}}}) {
+      Memory expected = random_memory(k, extents, {}), actual = expected;
+      run_scheduled(scheduled, extents, expected, interpret);
+      run_scheduled(scheduled, extents, actual, compiled.runner());
+      EXPECT_EQ(difference(expected, actual), "") << way.name << " " << text_of(extents);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::kernel_test

@@ -102,8 +102,10 @@ std::string Emitter::atom_text(const Dim::Atom& atom) {
   if (atom.kind == AtomKind::FloorDiv) {
     std::string divisor = dim(atom.args[1]);
     // An extent of 0: what is divided by it is never used.
-    if (atom.args[1].bounds().lo < 1) divisor = fmt::format("most({}, 1)", divisor);
-    const char* form = atom.args[0].bounds().lo >= 0 ? "({} / {})" : "floordiv({}, {})";
+    const int64_t least = atom.args[1].bounds().lo;
+    if (least < 1) divisor = fmt::format("not_zero({})", divisor);
+    const bool is_plain = atom.args[0].bounds().lo >= 0 && least >= 0;
+    const char* form = is_plain ? "({} / {})" : "floordiv({}, {})";
     return fmt::format(fmt::runtime(form), text, divisor);
   }
   const char* function = atom.kind == AtomKind::Min ? "least" : "most";

@@ -43,6 +43,7 @@ VECTOR(f32) VECTOR(f64)
 )";
 
 constexpr const char* kIndices = R"(
+INLINE i64 not_zero(i64 a) { return a == 0 ? 1 : a; }
 INLINE i64 floordiv(i64 a, i64 b) { return a / b - (a % b != 0 && (a ^ b) < 0); }
 INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }

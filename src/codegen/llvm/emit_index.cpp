@@ -128,11 +128,13 @@ Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
   Value* a = emit_dim(atom.args[0]);
   if (atom.kind == AtomKind::FloorDiv) {
     Value* b = emit_dim(atom.args[1]);
-    if (atom.args[1].bounds().lo < 1) {  // an extent of 0: what is divided by it is never used
-      b = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b, builder_.getInt64(1));
+    const int64_t least = atom.args[1].bounds().lo;
+    if (least < 1) {  // an extent of 0: what is divided by it is never used
+      b = builder_.CreateSelect(builder_.CreateICmpEQ(b, builder_.getInt64(0)),
+                                builder_.getInt64(1), b);
     }
     Value* quotient = builder_.CreateSDiv(a, b);
-    if (atom.args[0].bounds().lo >= 0) return quotient;
+    if (atom.args[0].bounds().lo >= 0 && least >= 0) return quotient;
     // Rounds toward minus infinity: one less where the remainder is not zero and the signs differ.
     Value* remainder = builder_.CreateSRem(a, b);
     Value* inexact = builder_.CreateICmpNE(remainder, builder_.getInt64(0));

@@ -100,13 +100,19 @@ Emitter::Value* Emitter::emit_lane_quotient(const Dim& a, const Dim& b) {
     }
   }
   Value *numerator = emit_lane_dim(a), *divisor = emit_lane_dim(b);
-  if (b.bounds().lo < 1) {  // an extent of 0: what is divided by it is never used
+  Value* zero = splat(builder_.getInt64(0));
+  const int64_t least = b.bounds().lo;
+  if (least < 0) {  // both turn their signs where the divisor is negative
+    Value* turns = builder_.CreateICmpSLT(divisor, zero);
+    numerator = builder_.CreateSelect(turns, builder_.CreateNeg(numerator), numerator);
+    divisor = builder_.CreateSelect(turns, builder_.CreateNeg(divisor), divisor);
+  }
+  if (least < 1) {  // an extent of 0: what is divided by it is never used
     divisor =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, divisor, splat(builder_.getInt64(1)));
   }
   Value* quotient = builder_.CreateSDiv(numerator, divisor);
-  if (a.bounds().lo >= 0) return quotient;
-  Value* zero = splat(builder_.getInt64(0));
+  if (a.bounds().lo >= 0 && least >= 0) return quotient;
   Value* remainder = builder_.CreateSub(numerator, builder_.CreateMul(quotient, divisor));
   Value* below = builder_.CreateICmpSLT(remainder, zero);  // divisors are positive
   return builder_.CreateAdd(quotient, builder_.CreateSExt(below, zero->getType()));

@@ -71,7 +71,8 @@ Value halves(Call& call, Value bytes) {
 Results matmul_bnb4(Call& call) {
   graph::Graph& g = call.g;
   constexpr int64_t kMost = int64_t{1} << 28;
-  const int64_t n = call.integer("N"), k = call.integer("K"), block = call.integer("block_size");
+  const int64_t n = call.integer("N"), k = call.integer("K");
+  int64_t block = call.integer("block_size");
   const bool transposed = call.flag("transB", true);
   call.flag("training_mode", false);  // what is kept for a gradient
   Value a = call.in(0), bytes = call.in(1), largest = call.in(2);
@@ -79,7 +80,9 @@ Results matmul_bnb4(Call& call) {
     throw user_error("K={}, N={}, block_size={} are no shape", k, n, block);
   }
   if (bytes.dtype() != DType::U8) throw user_error("weights must be u8");
-  const int64_t count = n * k, blocks = (count + block - 1) / block;
+  const int64_t count = n * k;
+  block = std::min(block, count);  // one for all, and no more memory than that
+  const int64_t blocks = (count + block - 1) / block;
   Value codes = halves(call, g.reshape(bytes, {(count + 1) / 2}));
   Value real = g.gather(code_table(call, call.integer("quant_type")),
                         g.cast(g.slice(codes, {0}, {count}, {1}), DType::I32), 0);

@@ -2,6 +2,7 @@
 // bits.
 #include "import/onnx/quantized.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "import/onnx/compute.h"
@@ -20,6 +21,10 @@ Value repeated(Call& call, Value parameter, Value x, Granularity granularity) {
                        parameter.type().to_string(), x.type().to_string());
     }
     return parameter;
+  }
+  // A block beyond the extent is as good as one of the extent, and cannot claim memory.
+  if (extent.is_const()) {
+    granularity.block = std::min(granularity.block, std::max<int64_t>(extent.const_value(), 1));
   }
   std::vector<Dim> split = dims, spread, merged = dims;
   split.insert(split.begin() + axis + 1, 1);

@@ -62,7 +62,7 @@ Dim or_kept(const Dim& entry, Value x, size_t axis) {
   if (axis >= x.shape().dims().size()) return entry;
   const Dim& kept = x.shape()[static_cast<int>(axis)];
   if (kept == entry || is_empty_with(x, entry)) return entry;
-  return entry + kept * (1 - min(entry, 1));
+  return entry + kept * max(1 - entry, 0);
 }
 
 // 0 keeps the input's extent (unless exact), -1 is what is left over.
