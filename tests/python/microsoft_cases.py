@@ -160,4 +160,18 @@ def state_cases(case, floats, rng):
     case("gated_delta", "LinearAttention", [q, k, v, None, decay, rate], 2, **heads)
 
 
-BUILDERS = (shared_buffer_cases, group_query_extras, nbits_cases, quantized_cases, fused_cases, state_cases)
+def recurrent_cases(case, floats, rng):
+    """Weights that one step of quantization tells apart, inputs that quantization leaves as they are."""
+    x = rng.integers(-127, 128, (3, 2, 4)).astype(np.float32) / 127
+    x[0, 0, :2] = -1, 1
+    w, r = i8(rng, 1, 4, 20), np.zeros((1, 5, 20), np.int8)
+    parts = [f32([0.004]), zero_i8([3]), f32([0.01]), zero_i8([0])]
+    case("plain", "DynamicQuantizeLSTM", [x, w, r, floats(1, 40), None, None, None, None, *parts], 3, hidden_size=5,
+         constants=(1, 2, 8, 9, 10, 11), loose=True)
+    x, w, b = floats(2, 4, 6), floats(4, 1, 3), floats(4)
+    case("plain", "CausalConvWithState", [x, w, b], 2)
+    case("past", "CausalConvWithState", [x, w, b, floats(2, 4, 2)], 2, activation="silu", ndim=1)
+
+
+BUILDERS = (shared_buffer_cases, group_query_extras, nbits_cases, quantized_cases, fused_cases, state_cases,
+            recurrent_cases)

@@ -141,6 +141,16 @@ Results causal_conv_with_state(Call& call) {
   return {as(call, y, x.dtype()), state};
 }
 
+// ONNX Runtime's form has more to it than the standard's: that is read here, and refused.
+Results fused_causal_conv_with_state(Call& call) {
+  const std::pair<std::string_view, int64_t> known[] = {
+      {"ndim", 1}, {"dilation", 1}, {"channels_last", 0}, {"state_window", 0}};
+  for (const auto& [name, value] : known) {
+    if (call.integer(name, value) != value) throw unsupported_error("{} must be {}", name, value);
+  }
+  return causal_conv_with_state(call);
+}
+
 Results col2im(Call& call) {
   Value x = call.in(0), image = call.in(1), block = call.in(2);
   if (x.shape().rank() != 3 || !image.shape().elements().is_const()) {

@@ -5,7 +5,9 @@
 
 #include "graph/gate_activation.h"
 #include "import/onnx/compute.h"
+#include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/sequence.h"
+#include "import/onnx/quantized.h"
 #include "import/onnx/window_attributes.h"
 
 namespace tenon::onnx::importers {
@@ -85,14 +87,15 @@ Value lengths_of(Call& call, Value x) {
   return call.g.expand(call.g.dims({x.shape()[0]}), {x.shape()[1]});
 }
 
-Results recurrent(Call& call, const Cell& cell) {
+// w [directions, gates * hidden, input] and r [directions, gates * hidden, hidden].
+Results recurrent(Call& call, const Cell& cell, Value w, Value r) {
   graph::Graph& g = call.g;
   const bool batch_first = call.flag("layout", false);
   const auto turned = [&](Value v) { return batch_first ? g.transpose(v, {1, 0, 2}) : v; };
-  if (call.in(0).shape().rank() != 3 || call.in(2).shape().rank() != 3) {
+  if (call.in(0).shape().rank() != 3 || r.shape().rank() != 3) {
     throw user_error("{} is no sequence", call.in(0).type().to_string());
   }
-  Value x = turned(call.in(0)), r = call.in(2);
+  Value x = turned(call.in(0));
   const int64_t directions = call.text("direction", "forward") == "bidirectional" ? 2 : 1;
   const Dim batch = x.shape()[1], hidden = r.shape()[2];
   const auto state = [&](int operand) {
@@ -100,7 +103,7 @@ Results recurrent(Call& call, const Cell& cell) {
     return filled(call, x.dtype(), 0, {directions, batch, hidden});
   };
   std::vector<Value> operands{x,
-                              call.in(1),
+                              w,
                               r,
                               or_zeros(call, 3, x.dtype(), {directions, hidden * (2 * cell.gates)}),
                               lengths_of(call, x),
@@ -117,10 +120,34 @@ Results recurrent(Call& call, const Cell& cell) {
   return results;
 }
 
+// Quantized weights [directions, n, gates * hidden] as real ones with the last two axes turned.
+// Their scales and zero points are one for each direction, or one for each of its columns.
+Value real_weights(Call& call, int stored, int scale) {
+  Value codes = call.in(stored);
+  if (codes.shape().rank() != 3) throw user_error("weights {}", codes.type().to_string());
+  const auto parameter = [&](int i) {
+    Value given = call.in(i);
+    const Shape& s = given.shape();
+    if (s.rank() != 1 && s.rank() != 2) throw user_error("a scale {}", given.type().to_string());
+    return call.g.reshape(given, {s[0], 1, s.rank() == 2 ? s[1] : Dim(1)});
+  };
+  Value real = dequantized(call, codes, parameter(scale), parameter(scale + 1));
+  return call.g.transpose(real, {0, 2, 1});
+}
+
+const Cell kLstm = {"lstm", 4, {"sigmoid", "tanh", "tanh"}};
+
 }  // namespace
 
-Results rnn(Call& call) { return recurrent(call, {"rnn", 1, {"tanh"}}); }
-Results gru(Call& call) { return recurrent(call, {"gru", 3, {"sigmoid", "tanh"}}); }
-Results lstm(Call& call) { return recurrent(call, {"lstm", 4, {"sigmoid", "tanh", "tanh"}}); }
+Results rnn(Call& call) { return recurrent(call, {"rnn", 1, {"tanh"}}, call.in(1), call.in(2)); }
+Results gru(Call& call) {
+  return recurrent(call, {"gru", 3, {"sigmoid", "tanh"}}, call.in(1), call.in(2));
+}
+Results lstm(Call& call) { return recurrent(call, kLstm, call.in(1), call.in(2)); }
+
+// ONNX Runtime quantizes inputs and states on the way too, for speed; that error is not made here.
+Results dynamic_quantize_lstm(Call& call) {
+  return recurrent(call, kLstm, real_weights(call, 1, 8), real_weights(call, 2, 10));
+}
 
 }  // namespace tenon::onnx::importers

@@ -37,4 +37,6 @@ Results bias_add(Call& call);
 Results bias_softmax(Call& call);
 Results bias_dropout(Call& call);
 Results expand_dims(Call& call);
+Results dynamic_quantize_lstm(Call& call);
+Results fused_causal_conv_with_state(Call& call);
 }  // namespace tenon::onnx::importers
