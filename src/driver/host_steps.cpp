@@ -71,7 +71,10 @@ void ProgramBuilder::note_given() {
     note(step.grid);
     note(step.bytes);
   }
-  for (const program::ArenaBuffer& buffer : program_.arena) note(buffer.bytes);
+  for (const program::ArenaBuffer& buffer : program_.arena) {
+    note(buffer.bytes);
+    if (buffer.view) note(buffer.view->offset);
+  }
   for (const program::HostStep& step : program_.host_steps) {
     for (const auto* tensors : {&step.operands, &step.results}) {
       for (const auto& tensor : *tensors) {

@@ -52,6 +52,7 @@ ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& r
                                std::set<std::string> outer, CompileBody compile_body)
     : graph_(graph),
       regions_(regions),
+      copies_(graph.context()),
       cpu_(cpu),
       generator_(generator),
       outer_(std::move(outer)),
@@ -145,11 +146,19 @@ BufferRef ProgramBuilder::buffer_of(Value value) {
   } else if (regions_.prologue.contains(value)) {
     ref = {BufferKind::Packed, static_cast<int>(program_.packed.size())};
     program_.packed.push_back({value.type().bytes().const_value()});
+  } else if (const auto place = regions_.places.find(value); place != regions_.places.end()) {
+    ref = view_of(buffer_of(place->second.in), place->second.offset, value.type());
   } else {
     ref = {BufferKind::Arena, static_cast<int>(program_.arena.size())};
-    program_.arena.push_back({value.type().bytes(), -1});
+    program_.arena.push_back({value.type().bytes()});
   }
   return buffers_[value] = ref;
+}
+
+BufferRef ProgramBuilder::view_of(BufferRef whole, const Dim& first, const TensorType& type) {
+  const BufferRef ref{BufferKind::Arena, static_cast<int>(program_.arena.size())};
+  program_.arena.push_back({type.bytes(), -1, program::View{whole, first * size_of(type.dtype)}});
+  return ref;
 }
 
 int ProgramBuilder::lower() {
@@ -165,24 +174,49 @@ int ProgramBuilder::lower() {
 }
 
 void ProgramBuilder::lower_root(Value root) {
+  if (const auto parts = regions_.assembled.find(root); parts != regions_.assembled.end()) {
+    assemble(root, parts->second);
+  } else {
+    lower_into(root, buffer_of(root), std::string(graph_.origin(root.node)));
+  }
+}
+
+// What lies in the root's memory already needs nothing more; the other parts are put there.
+void ProgramBuilder::assemble(Value root, const std::vector<fuse::Part>& parts) {
+  const std::string origin(graph_.origin(root.node));
+  const auto found = regions_.places.find(root);
+  const fuse::Place place = found == regions_.places.end() ? fuse::Place{root, 0} : found->second;
+  for (const fuse::Part& part : parts) {
+    const bool stored = regions_.stored.contains(part.value);
+    const Value value =
+        stored ? copies_.reshape(part.value, part.value.shape().dims()) : part.value;
+    const BufferRef destination =
+        view_of(buffer_of(place.in), place.offset + part.offset, value.type());
+    lower_into(value, destination, origin);
+  }
+}
+
+void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::string& origin) {
   const lower::Layout layout = [this](Value value) { return strides_of(value); };
-  const lower::Lowered lowered = lower::lower(root, regions_, layout, symbol_names_);
+  const lower::Lowered lowered = lower::lower(value, regions_, layout, symbol_names_);
   const schedule::Scheduled scheduled = schedule::schedule(lowered.kernel, target_);
 #ifdef TENON_VERIFY
   kernel::verify(lowered.kernel);
   kernel::verify(scheduled.kernel);
   for (const kernel::Kernel& pack : scheduled.packs) kernel::verify(pack);
 #endif
-  const std::string origin(graph_.origin(root.node));
+  const size_t result = lowered.arguments.size() - 1;
   std::vector<BufferRef> buffers;
   for (const kernel::Buffer& buffer : scheduled.kernel.buffers) {
     if (buffer.storage != kernel::Storage::Global) continue;
     const auto index = static_cast<size_t>(buffer.source_index);
-    buffers.push_back(buffer.source == kernel::Source::Packed
-                          ? pack(scheduled.packs[index], lowered.arguments, origin)
-                          : buffer_of(lowered.arguments[index]));
+    if (buffer.source == kernel::Source::Packed) {
+      buffers.push_back(pack(scheduled.packs[index], lowered.arguments, origin));
+    } else {
+      buffers.push_back(index == result ? destination : buffer_of(lowered.arguments[index]));
+    }
   }
-  auto& steps = regions_.prologue.contains(root) ? program_.prologue : program_.steps;
+  auto& steps = regions_.prologue.contains(value) ? program_.prologue : program_.steps;
   steps.push_back(make_step(scheduled.kernel, std::move(buffers), origin));
 }
 
@@ -205,7 +239,7 @@ BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Val
   const Dim bytes = filled->elements * size_of(filled->dtype);
   if (!filled->constant) {
     const BufferRef ref{BufferKind::Arena, static_cast<int>(program_.arena.size())};
-    program_.arena.push_back({bytes, -1});
+    program_.arena.push_back({bytes});
     buffers.push_back(ref);
     program_.steps.push_back(make_step(pack, std::move(buffers), origin));
     return ref;

@@ -44,9 +44,12 @@ class ProgramBuilder {
   void declare_outputs();
   bool is_late(const graph::Output& output) const;
   void lower_root(graph::Value root);
+  void assemble(graph::Value root, const std::vector<fuse::Part>& parts);
+  void lower_into(graph::Value value, program::BufferRef destination, const std::string& origin);
   void host_step(const graph::Node& node);
   void note_given();
   program::BufferRef buffer_of(graph::Value value);
+  program::BufferRef view_of(program::BufferRef whole, const Dim& first, const TensorType& type);
   program::BufferRef pack(const kernel::Kernel& pack, const std::vector<graph::Value>& arguments,
                           const std::string& origin);
   program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers,
@@ -57,6 +60,7 @@ class ProgramBuilder {
 
   const graph::Graph& graph_;
   const fuse::Regions& regions_;
+  graph::Graph copies_;  // of stored parts, to be put into place
   CpuInfo cpu_;
   const codegen::Generator& generator_;
   std::set<std::string> outer_;

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -26,14 +27,33 @@ graph::Graph fuse_linear(const graph::Graph& graph);
 // linears of one input become one, with concatenated weights
 graph::Graph fuse_shared_input(const graph::Graph& graph);
 
+// Where a value lies inside the memory of another one.
+struct Place {
+  graph::Value in;
+  Dim offset;  // in elements
+};
+
+struct Part {
+  graph::Value value;
+  Dim offset;  // in elements
+};
+
 struct Regions {
-  std::vector<graph::Value> roots;  // values that kernels compute and store, operands before users
+  std::vector<graph::Value> roots;            // values that exist in memory, operands before users
   std::unordered_set<graph::Value> stored;    // the same, and the leaves
   std::unordered_set<graph::Value> prologue;  // roots that depend on parameters and constants only
+  // Stored values without memory of their own; what they lie in has some.
+  std::unordered_map<graph::Value, Place> places;
+  // Roots that no kernel computes: their elements are computed where they belong, all but these
+  // parts, which are put there when it is the root's turn.
+  std::unordered_map<graph::Value, std::vector<Part>> assembled;
 };
 
 // The cost rule, in one place: which values are stored, which recomputed by their consumers.
 Regions partition(const graph::Graph& graph);
+// Fills places and assembled: values that are bytes of others, and concats whose parts are computed
+// in place.
+void place(const graph::Graph& graph, Regions& regions);
 
 struct FusionReport {
   struct Count {

@@ -225,6 +225,10 @@ class Partitioner {
 
 }  // namespace
 
-Regions partition(const graph::Graph& graph) { return Partitioner(graph).run(); }
+Regions partition(const graph::Graph& graph) {
+  Regions regions = Partitioner(graph).run();
+  place(graph, regions);
+  return regions;
+}
 
 }  // namespace tenon::fuse

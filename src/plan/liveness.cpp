@@ -1,5 +1,6 @@
-// One pass over the steps. A life includes the steps at both ends: the items of a step run in
-// parallel, so what a step reads must not share memory with what it writes.
+// One pass over the steps. A buffer lives as long as its views. A life includes the steps at both
+// ends: the items of a step run in parallel, so what a step reads must not share memory with what
+// it writes.
 #include "plan/liveness.h"
 
 #include "base/error.h"
@@ -11,20 +12,22 @@ using program::BufferKind;
 using program::Program;
 using program::Step;
 
-void extend_lives(const Step& step, int position, int first_allowed, std::vector<Life>& lives) {
+void extend_lives(const Program& program, const Step& step, int position, int first_allowed,
+                  std::vector<Life>& lives) {
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    if (step.buffers[i].kind != BufferKind::Arena) continue;
-    Life& life = lives.at(static_cast<size_t>(step.buffers[i].index));
+    const program::BufferRef root = root_of(program, step.buffers[i]);
+    if (root.kind != BufferKind::Arena) continue;
+    Life& life = lives.at(static_cast<size_t>(root.index));
     if (!life.used()) {
       TENON_CHECK(step.writes.at(i),
                   "[plan] step {} ({}) reads arena buffer {} before any step wrote it", position,
-                  step.origin, step.buffers[i].index);
+                  step.origin, root.index);
       life.begin = position;
     }
     TENON_CHECK(
         life.begin >= first_allowed,
         "[plan] step {} ({}) reads arena buffer {} of the prologue, which does not outlive it",
-        position, step.origin, step.buffers[i].index);
+        position, step.origin, root.index);
     life.end = position;
   }
 }
@@ -47,19 +50,22 @@ Step accesses_of(const program::HostStep& host) {
 std::vector<Life> arena_lives(const Program& program) {
   std::vector<Life> lives(program.arena.size());
   int position = 0;
-  for (const Step& step : program.prologue) extend_lives(step, position++, 0, lives);
+  for (const Step& step : program.prologue) extend_lives(program, step, position++, 0, lives);
   const int first_of_run = position;
   size_t host = 0;
   for (size_t i = 0; i <= program.steps.size(); ++i) {
     for (;
          host < program.host_steps.size() && program.host_steps[host].before == static_cast<int>(i);
          ++host) {
-      extend_lives(accesses_of(program.host_steps[host]), position++, first_of_run, lives);
+      extend_lives(program, accesses_of(program.host_steps[host]), position++, first_of_run, lives);
     }
-    if (i < program.steps.size()) extend_lives(program.steps[i], position++, first_of_run, lives);
+    if (i < program.steps.size())
+      extend_lives(program, program.steps[i], position++, first_of_run, lives);
   }
   for (const program::IoSlot& output : program.outputs) {
-    if (output.late >= 0) lives.at(static_cast<size_t>(output.late)).end = position;
+    if (output.late < 0) continue;
+    const program::BufferRef root = root_of(program, {BufferKind::Arena, output.late});
+    if (root.kind == BufferKind::Arena) lives.at(static_cast<size_t>(root.index)).end = position;
   }
   return lives;
 }

@@ -14,9 +14,9 @@ struct Life {
   bool used() const { return begin >= 0; }
 };
 
-// One per arena buffer. Throws Internal where a buffer is read before it is written, and where a
-// step of a run reads what the prologue left in the arena: the arena does not last from one run to
-// the next.
+// One per arena buffer; views have none, they live in their roots. Throws Internal where a buffer
+// is read before it is written, and where a step of a run reads what the prologue left in the
+// arena: the arena does not last from one run to the next.
 std::vector<Life> arena_lives(const program::Program& program);
 
 }  // namespace tenon::plan

@@ -112,6 +112,10 @@ void plan_arena(Program& program) {
     program.arena[i].slot = slot;
     program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
   }
+  for (program::ArenaBuffer& buffer : program.arena) {
+    const bool inside = buffer.view && buffer.view->root.kind == program::BufferKind::Arena;
+    if (inside) buffer.slot = program.arena[static_cast<size_t>(buffer.view->root.index)].slot;
+  }
   lay_out(slots, stages.count(), program.plan);
 }
 

@@ -37,13 +37,22 @@ void print_host_step(const Program& program, const HostStep& step, Text out) {
 void print_memory(const Program& program, Text out) {
   fmt::format_to(out, "arena {} bytes, without sharing {}\n", program.plan.bytes.to_string(),
                  program.plan.unshared_bytes.to_string());
-  for (size_t slot = 0; slot < program.plan.slot_bytes.size(); ++slot) {
+  std::vector<std::vector<size_t>> held(program.plan.slot_bytes.size());
+  for (size_t i = 0; i < program.arena.size(); ++i) {
+    const ArenaBuffer& buffer = program.arena[i];
+    if (buffer.slot >= 0 && !buffer.view) held[static_cast<size_t>(buffer.slot)].push_back(i);
+  }
+  for (size_t slot = 0; slot < held.size(); ++slot) {
     fmt::format_to(out, "  slot {} of {} bytes holds", slot,
                    program.plan.slot_bytes[slot].to_string());
-    for (size_t i = 0; i < program.arena.size(); ++i) {
-      if (program.arena[i].slot == static_cast<int>(slot)) fmt::format_to(out, " {}", i);
-    }
+    for (const size_t buffer : held[slot]) fmt::format_to(out, " {}", buffer);
     fmt::format_to(out, "\n");
+  }
+  for (size_t i = 0; i < program.arena.size(); ++i) {
+    const auto& view = program.arena[i].view;
+    if (!view) continue;
+    fmt::format_to(out, "  view {} of {} at byte {}\n", i, describe(program, view->root),
+                   view->offset.to_string());
   }
 }
 

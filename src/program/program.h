@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -115,9 +116,17 @@ struct PackedSlot {
   int64_t bytes = 0;
 };
 
+// Bytes of another buffer: one that is no view itself and whose memory is dense.
+struct View {
+  BufferRef root;
+  Dim offset;  // in bytes
+};
+
+// Memory of a run's own, or bytes of some other buffer.
 struct ArenaBuffer {
   Dim bytes;
-  int slot = -1;  // set by the plan
+  int slot = -1;  // set by the plan; of a view: its root's, or -1 where that is not in the arena
+  std::optional<View> view = {};
 };
 
 // Slots of the arena; buffers whose lives do not overlap share one. A stage begins with each host
@@ -148,6 +157,18 @@ struct Program {
   std::vector<Step> steps;                        // run every time, in order
   std::vector<HostStep> host_steps;               // between them, by place
 };
+
+// The bytes that a buffer is. Of an input or output with gaps: those that count.
+struct ByteRange {
+  BufferRef root;  // not a view
+  Dim begin, end;
+};
+ByteRange byte_range(const Program& program, const BufferRef& ref);
+inline BufferRef root_of(const Program& program, const BufferRef& ref) {
+  if (ref.kind != BufferKind::Arena) return ref;
+  const auto& view = program.arena[static_cast<size_t>(ref.index)].view;
+  return view ? view->root : ref;
+}
 
 // Which stage knows a Dim: 0 before the first host step, i + 1 after host step i.
 class Stages {

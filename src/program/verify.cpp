@@ -1,6 +1,8 @@
 // See verify.h. Returns instead of throwing: the runtime calls it.
 #include "program/verify.h"
 
+#include "program/print.h"
+
 namespace tenon::program {
 namespace {
 
@@ -37,10 +39,29 @@ Status verify_buffer(const Program& program, const std::string& origin, const Bu
     return internal_error("[program] step '{}': there is no buffer {} of its kind", origin,
                           ref.index);
   }
-  if (ref.kind == BufferKind::Arena && program.arena[ref.index].slot < 0) {
+  if (ref.kind != BufferKind::Arena) return {};
+  const ArenaBuffer& buffer = program.arena[ref.index];
+  const bool elsewhere = buffer.view && buffer.view->root.kind != BufferKind::Arena;
+  if (buffer.slot < 0 && !elsewhere) {
     return internal_error(
         "[program] step '{}': arena buffer {} has no slot; plan_arena comes first", origin,
         ref.index);
+  }
+  return {};
+}
+
+// A view's root exists, is no view, and holds it where that can be decided.
+Status verify_view(const Program& program, const View& view, const Dim& bytes) {
+  const BufferRef root = view.root;
+  if (root.index < 0 || root.index >= count(program, root.kind) ||
+      (root.kind == BufferKind::Arena && program.arena[root.index].view)) {
+    return internal_error("[program] a view has no root");
+  }
+  const Dim end = view.offset + bytes;
+  if (prove_le(0, view.offset) == Proof::No ||
+      prove_le(end, byte_range(program, root).end) == Proof::No) {
+    return internal_error("[program] a view of bytes {} to {} lies outside {}",
+                          view.offset.to_string(), end.to_string(), describe(program, root));
   }
   return {};
 }
@@ -55,8 +76,9 @@ Status verify_step(const Program& program, const Step& step, bool in_prologue) {
                           step.buffers.size(), step.writes.size());
   }
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const BufferRef& ref = step.buffers[i];
-    if (Status status = verify_buffer(program, step.origin, ref); !status.ok()) return status;
+    if (Status status = verify_buffer(program, step.origin, step.buffers[i]); !status.ok())
+      return status;
+    const BufferRef ref = root_of(program, step.buffers[i]);
     if (step.writes[i] ? !writable(ref.kind, in_prologue) : !readable(ref.kind, in_prologue)) {
       return internal_error("[program] step '{}', buffer {}: this kind may not be {} here",
                             step.origin, i, step.writes[i] ? "written" : "read");
@@ -117,6 +139,9 @@ Status verify_plan(const Program& program) {
     if (buffer.slot >= static_cast<int>(plan.slot_bytes.size())) {
       return internal_error("[program] the arena has no slot {}", buffer.slot);
     }
+    if (!buffer.view) continue;
+    if (Status status = verify_view(program, *buffer.view, buffer.bytes); !status.ok())
+      return status;
   }
   return {};
 }

@@ -15,6 +15,16 @@ Result<Arena> Arena::make(const program::Program& program, const Variables& vari
     Stage& stage = arena.stages_[static_cast<size_t>(plan.slot_stages[slot])];
     arena.offsets_.push_back(stage.dims.add(plan.slot_offsets[slot]));
   }
+  const program::Stages stages(program);
+  for (const program::ArenaBuffer& buffer : program.arena) {
+    if (!buffer.view) {
+      arena.views_.emplace_back();
+      continue;
+    }
+    const int stage = stages.of(buffer.view->offset);
+    DimTable& dims = arena.stages_[static_cast<size_t>(stage)].dims;
+    arena.views_.push_back({stage, dims.add(buffer.view->offset)});
+  }
   for (const Stage& stage : arena.stages_) {
     if (stage.dims.unknown_symbol().empty()) continue;
     return internal_error("[program] the arena depends on {}, which is not a symbol of any input",
@@ -43,6 +53,11 @@ void* Arena::at(int buffer) const {
   const auto slot = static_cast<size_t>(program_->arena[static_cast<size_t>(buffer)].slot);
   const Stage& stage = stages_[static_cast<size_t>(program_->plan.slot_stages[slot])];
   return stage.block.data() + stage.dims[offsets_[slot]];
+}
+
+int64_t Arena::view_offset(int buffer) const {
+  const Position& view = views_[static_cast<size_t>(buffer)];
+  return stages_[static_cast<size_t>(view.stage)].dims[view.at];
 }
 
 }  // namespace tenon::runtime

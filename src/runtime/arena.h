@@ -20,8 +20,10 @@ class Arena {
   // Computes the stage's offsets; gives its bytes. Reserves nothing.
   Result<int64_t> measure(int stage, std::span<const int64_t> variables);
   Status place(int stage, std::span<const int64_t> variables);
-  // Where a buffer of a placed stage lies.
+  // Where a buffer of a placed stage lies; not a view.
   void* at(int buffer) const;
+  // Bytes from a view's root to the view.
+  int64_t view_offset(int buffer) const;
   int64_t bytes() const { return bytes_; }  // of all stages, measured last
 
  private:
@@ -32,9 +34,14 @@ class Arena {
     MemoryBlock block;
   };
 
+  struct Position {
+    int stage = 0, at = 0;  // in the stage's dims
+  };
+
   const program::Program* program_ = nullptr;
   std::vector<Stage> stages_;
-  std::vector<int> offsets_;  // per slot: position in its stage's dims
+  std::vector<Position> views_;  // per buffer
+  std::vector<int> offsets_;     // per slot: position in its stage's dims
   int64_t bytes_ = 0;
 };
 

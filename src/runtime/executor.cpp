@@ -125,6 +125,8 @@ void* Executor::address(const program::BufferRef& ref) const {
     case BufferKind::Packed:
       return params_.packed(ref.index);
     case BufferKind::Arena:
+      if (const auto& view = program_->arena[index].view)
+        return static_cast<std::byte*>(address(view->root)) + arena_.view_offset(ref.index);
       return arena_.at(ref.index);
   }
   return nullptr;
@@ -134,7 +136,7 @@ void* Executor::address(const program::BufferRef& ref) const {
 void Executor::point(StepList& list) {
   for (const BufferKind kind :
        {BufferKind::Param, BufferKind::Packed, BufferKind::Constant, BufferKind::Arena}) {
-    list.point(kind, [&](int index) { return address({kind, index}); });
+    list.point(kind, [&](const program::BufferRef& ref) { return address(ref); });
   }
 }
 
@@ -202,7 +204,7 @@ Status Executor::run_control(int index) {
 }
 
 const void* Executor::late_output(int output) const {
-  return arena_.at(program_->outputs[static_cast<size_t>(output)].late);
+  return address({BufferKind::Arena, program_->outputs[static_cast<size_t>(output)].late});
 }
 
 Status Executor::copy_late(std::span<const IoView> outputs) {
@@ -227,7 +229,7 @@ Status Executor::execute(std::span<const IoView> outputs) {
     }
     if (Status status = resolve(index); !status.ok()) return status;
     for (const BufferKind kind : {BufferKind::Input, BufferKind::Output}) {
-      stages_[stage].point(kind, [&](int at) { return address({kind, at}); });
+      stages_[stage].point(kind, [&](const program::BufferRef& ref) { return address(ref); });
     }
     if (Status status = stages_[stage].run(*pool_, scratch_.data()); !status.ok()) return status;
   }

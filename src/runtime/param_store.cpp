@@ -31,16 +31,18 @@ Result<ParamStore> ParamStore::make(const program::Program& program) {
     param.bytes = bytes.const_value();
     store.param_bytes_ += param.bytes;
   }
+  const auto read_by_a_run = [&](const program::BufferRef& ref) {
+    const program::BufferRef root = root_of(program, ref);
+    if (root.kind == program::BufferKind::Param) store.params_[root.index].prologue_only = false;
+  };
   for (const program::Step& step : program.steps) {
-    for (const program::BufferRef& ref : step.buffers) {
-      if (ref.kind == program::BufferKind::Param) store.params_[ref.index].prologue_only = false;
-    }
+    for (const program::BufferRef& ref : step.buffers) read_by_a_run(ref);
   }
   for (const program::HostStep& step : program.host_steps) {
-    for (const auto& operand : step.operands) {
-      if (operand.buffer.kind == program::BufferKind::Param)
-        store.params_[operand.buffer.index].prologue_only = false;
-    }
+    for (const auto& operand : step.operands) read_by_a_run(operand.buffer);
+  }
+  for (const program::IoSlot& output : program.outputs) {
+    if (output.late >= 0) read_by_a_run({program::BufferKind::Arena, output.late});
   }
   int64_t packed = 0;
   for (const program::PackedSlot& slot : program.packed) {

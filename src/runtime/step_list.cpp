@@ -39,8 +39,8 @@ void StepList::bind(const program::Step& step, program::KernelFunction function)
                         .bytes = dims_.add(step.bytes)});
   for (const Dim& dim : step.dims) dim_positions_.push_back(dims_.add(dim));
   for (const program::BufferRef& ref : step.buffers) {
-    references_[static_cast<size_t>(ref.kind)].push_back(
-        {static_cast<int>(pointers_.size()), ref.index});
+    references_[static_cast<size_t>(root_of(*program_, ref).kind)].push_back(
+        {static_cast<int>(pointers_.size()), ref});
     pointers_.push_back(nullptr);
   }
 }

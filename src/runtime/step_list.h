@@ -28,11 +28,11 @@ class StepList {
   Status resolve(std::span<const int64_t> variables, int threads);
   int64_t flops() const { return flops_; }  // of all steps, at the extents resolved last
 
-  // Points every reference to a buffer of this kind at where(index).
+  // Points every reference to a buffer of this kind, or to a view of one, at where(buffer).
   template <typename Where>
   void point(program::BufferKind kind, Where where) {
     for (const Reference& reference : references_[static_cast<size_t>(kind)]) {
-      pointers_[reference.at] = where(reference.index);
+      pointers_[reference.at] = where(reference.buffer);
     }
   }
 
@@ -56,8 +56,8 @@ class StepList {
     int dims_begin;  // in dim_positions_
   };
   struct Reference {
-    int at;     // in pointers_
-    int index;  // of the buffer
+    int at;  // in pointers_
+    program::BufferRef buffer;
   };
   // A worker's own: written without sharing a cache line.
   struct alignas(64) Fault {
@@ -75,7 +75,7 @@ class StepList {
   std::vector<int> dim_positions_;
   std::vector<int64_t> dim_values_;
   std::vector<void*> pointers_;
-  std::array<std::vector<Reference>, 6> references_;  // by BufferKind
+  std::array<std::vector<Reference>, 6> references_;  // by the root's BufferKind
   DimTable dims_;
   int64_t flops_ = 0;
   int64_t scratch_bytes_ = 0;

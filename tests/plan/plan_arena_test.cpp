@@ -97,6 +97,20 @@ TEST(PlanArena, BuffersThatNoStepUsesTakeNoMemory) {
   EXPECT_EQ(program.plan.bytes, Dim(64));
 }
 
+TEST(PlanArena, ABufferLivesAsLongAsItsViews) {
+  Program program = chain({Dim(64), Dim(64), Dim(64), Dim(64)});
+  program.arena[1].view = program::View{{BufferKind::Arena, 0}, Dim(0)};
+  program.arena[2].view = program::View{{BufferKind::Output, 0}, Dim(0)};
+  plan_arena(program);
+  EXPECT_EQ(program.arena[1].slot, program.arena[0].slot);
+  EXPECT_EQ(program.arena[2].slot, -1);
+  EXPECT_EQ(program.arena[3].slot, program.arena[0].slot);  // read last by step 2
+  EXPECT_EQ(program.plan.bytes, Dim(64));
+  program.steps[3] = make_step({1}, {3});
+  plan_arena(program);
+  EXPECT_NE(program.arena[3].slot, program.arena[0].slot);
+}
+
 TEST(PlanArena, ReadingBeforeWritingIsAnInternalError) {
   Program program = chain({Dim(64), Dim(64)});
   std::swap(program.steps[0], program.steps[1]);

@@ -1,0 +1,36 @@
+#include "program/program.h"
+
+namespace tenon::program {
+namespace {
+
+Dim bytes_of(const Program& program, const BufferRef& ref) {
+  const auto index = static_cast<size_t>(ref.index);
+  switch (ref.kind) {
+    case BufferKind::Input:
+      return program.inputs[index].type.bytes();
+    case BufferKind::Output:
+      return program.outputs[index].type.bytes();
+    case BufferKind::Param:
+      return program.params[index].type.bytes();
+    case BufferKind::Constant:
+      return program.constants[index].type.bytes();
+    case BufferKind::Packed:
+      return program.packed[index].bytes;
+    case BufferKind::Arena:
+      return program.arena[index].bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ByteRange byte_range(const Program& program, const BufferRef& ref) {
+  const Dim bytes = bytes_of(program, ref);
+  if (ref.kind == BufferKind::Arena) {
+    if (const auto& view = program.arena[static_cast<size_t>(ref.index)].view)
+      return {view->root, view->offset, view->offset + bytes};
+  }
+  return {ref, 0, bytes};
+}
+
+}  // namespace tenon::program
