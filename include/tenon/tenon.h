@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,6 +131,22 @@ struct MemoryUse {
   int64_t bytes = 0;
 };
 
+// How one run goes.
+struct RunOptions {
+  // Asked to stop (from any thread), the run ends with Cancelled at the next piece of work, some
+  // hundred microseconds at most where work can be cut that fine.
+  std::stop_token stop = {};
+  // The most bytes the run may take between its steps: arena, scratch, and what the bodies of
+  // branches and loops give. Inputs, outputs and weights are apart. 0: no limit.
+  int64_t memory_limit = 0;
+};
+
+// A run that was asked to stop. Its outputs hold whatever was written until then.
+class Cancelled : public Error {
+ public:
+  Cancelled() : Error(ErrorKind::User, "[run] cancelled") {}
+};
+
 // One compiled model. One thread at a time may run it; a concurrent run is an Error.
 class CompiledGraph {
  public:
@@ -139,14 +156,21 @@ class CompiledGraph {
 
   // Extents come from the shapes of the inputs. Unknown or missing names, wrong dtypes or sizes,
   // extents outside their bounds: an Error before anything runs.
-  std::vector<OwnedTensor> run(const NamedInputs& inputs);
+  // After an Error, Cancelled among them, the graph may be run again.
+  std::vector<OwnedTensor> run(const NamedInputs& inputs, const RunOptions& options = {});
   // Writes into the caller's memory. Allocates nothing after the first run of a shape.
-  void run_into(const NamedInputs& inputs, const NamedOutputs& outputs);
+  void run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
+                const RunOptions& options = {});
 
   // What a run with inputs of these shapes would take; nothing runs and none of it is reserved.
   // Data is not read and may be null. Names, dtypes and shapes that run() refuses are the same
   // Error here.
   std::vector<MemoryUse> memory_of(const NamedInputs& inputs);
+
+  // The bytes of arena and scratch that a run takes at these extents: {{"batch", 8}, {"seq", 128}},
+  // one for every dim, and with the present number of threads. Models with branches or loops are
+  // Unsupported: only a run knows.
+  int64_t peak_bytes(const std::map<std::string, int64_t>& extents);
 
   void set_threads(int threads);  // at most as many as this process may use
   // Copies the value; holds from the next run on.

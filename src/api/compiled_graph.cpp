@@ -79,6 +79,12 @@ std::vector<TensorInfo> describe(const std::vector<program::IoSlot>& slots) {
   return infos;
 }
 
+runtime::RunOptions runtime_options(const RunOptions& options) {
+  if (options.memory_limit < 0)
+    throw user_error("[run] a memory limit of {} bytes makes no sense", options.memory_limit);
+  return {.stop = options.stop, .memory_limit = options.memory_limit};
+}
+
 MemoryUse memory_of(const char* role, const program::IoSlot& slot,
                     std::span<const int64_t> extents) {
   return {fmt::format("{} \"{}\"", role, slot.name),
@@ -92,12 +98,13 @@ CompiledGraph::~CompiledGraph() = default;
 CompiledGraph::CompiledGraph(CompiledGraph&&) noexcept = default;
 CompiledGraph& CompiledGraph::operator=(CompiledGraph&&) noexcept = default;
 
-std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs) {
+std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs, const RunOptions& options) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
-  std::vector<runtime::OwnedOutput> outputs =
-      runtime::run_owned(*impl.executor, impl.inputs).take();
+  auto ran = runtime::run_owned(*impl.executor, impl.inputs, runtime_options(options));
+  if (!ran && impl.executor->cancelled()) throw Cancelled();
+  std::vector<runtime::OwnedOutput> outputs = ran.take();
   std::vector<OwnedTensor> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const program::IoSlot& slot = impl.program->outputs[i];
@@ -107,13 +114,21 @@ std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs) {
   return results;
 }
 
-void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs) {
+void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
+                             const RunOptions& options) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
   collect("output", impl.program->outputs, outputs, impl.outputs);
   impl.executor->bind(impl.inputs).throw_if_error();
-  impl.executor->execute(impl.outputs).throw_if_error();
+  const Status status = impl.executor->execute(impl.outputs, runtime_options(options));
+  if (!status.ok() && impl.executor->cancelled()) throw Cancelled();
+  status.throw_if_error();
+}
+
+int64_t CompiledGraph::peak_bytes(const std::map<std::string, int64_t>& extents) {
+  const Exclusive exclusive(impl_->busy);
+  return impl_->executor->peak_bytes(extents).take();
 }
 
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {

@@ -64,7 +64,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
     run.dump("source:" + kernel.name, [&] { return builder.source(kernel); });
   });
   result.program = builder.take();
-  run.timed("plan", [&] { return plan::plan_arena(result.program), 0; });
+  run.timed("plan", [&] { return plan::plan_arena(result.program); });
   log_what_was_done(result);
   return result;
 }

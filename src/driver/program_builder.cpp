@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "driver/kernel_cache.h"
 #include "graph/host_ops.h"
+#include "kernel/in_place.h"
 #include "lower/lower.h"
 
 namespace tenon::driver {
@@ -267,6 +268,7 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
   step.bytes = kernel.bytes;
   step.kind = kernel.name;
   step.origin = origin;
+  step.in_place = kernel::in_place_pairs(kernel);
   return step;
 }
 

@@ -8,7 +8,10 @@
 #include <map>
 #include <numeric>
 
+#include "plan/in_place.h"
 #include "plan/liveness.h"
+#include "plan/typical.h"
+#include "plan/waves.h"
 
 namespace tenon::plan {
 namespace {
@@ -19,12 +22,14 @@ using program::Program;
 // Bounds the work per buffer when very many are alive at once: n buffers cost at most kSlotsTried *
 // n * log n.
 constexpr int kSlotsTried = 256;
+constexpr int kMostMaxima = 4;  // sizes must stay short: they are compared with many
 
 struct Slot {
   Dim bytes;
   int stage;
   std::vector<Symbol> symbols;
   std::map<int, int> lives;  // begin -> end, disjoint
+  int maxima = 0;            // that its size is made of
 
   bool is_free(const Life& life) const {
     auto next = lives.lower_bound(life.begin);
@@ -33,39 +38,33 @@ struct Slot {
   }
 };
 
-// The size at a middling shape, to compare sizes that no proof can.
-double typical_bytes(const Dim& bytes) {
-  const auto value = bytes.evaluate([](const Symbol& symbol) -> std::optional<int64_t> {
-    return std::clamp<int64_t>(64, symbol.bounds().lo, symbol.bounds().hi);
-  });
-  return value ? static_cast<double>(*value) : 1e300;
-}
-
 std::vector<size_t> largest_first(const std::vector<Dim>& sizes, const std::vector<Life>& lives) {
-  std::vector<double> typical(sizes.size());
-  std::transform(sizes.begin(), sizes.end(), typical.begin(), typical_bytes);
+  std::vector<double> typical_sizes(sizes.size());
+  std::transform(sizes.begin(), sizes.end(), typical_sizes.begin(), typical);
   std::vector<size_t> order;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (lives[i].used()) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return typical[a] > typical[b]; });
+                   [&](size_t a, size_t b) { return typical_sizes[a] > typical_sizes[b]; });
   return order;
 }
 
 // The slot's size after it also holds a buffer of `bytes`; nullopt where sharing could cost memory.
-std::optional<Dim> shared_size(const Slot& slot, const Dim& bytes,
-                               const std::vector<Symbol>& symbols) {
+std::optional<Dim> shared_size(Slot& slot, const Dim& bytes, const std::vector<Symbol>& symbols) {
   if (slot.bytes == bytes || prove_le(bytes, slot.bytes) == Proof::Yes) return slot.bytes;
   if (prove_le(slot.bytes, bytes) == Proof::Yes) return bytes;
-  if (slot.symbols == symbols) return max(slot.bytes, bytes);
-  return std::nullopt;
+  if (slot.symbols != symbols || slot.maxima == kMostMaxima) return std::nullopt;
+  ++slot.maxima;
+  return max(slot.bytes, bytes);
 }
 
-int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life) {
+int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life,
+                PlanCost& cost) {
   const std::vector<Symbol> symbols = bytes.symbols();
   const size_t tried = std::min<size_t>(slots.size(), kSlotsTried);
   for (size_t i = 0; i < tried; ++i) {
+    ++cost.slots_tried;
     if (slots[i].stage != stage || !slots[i].is_free(life)) continue;
     std::optional<Dim> shared = shared_size(slots[i], bytes, symbols);
     if (!shared) continue;
@@ -73,7 +72,7 @@ int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Lif
     slots[i].symbols = shared->symbols();
     return static_cast<int>(i);
   }
-  slots.push_back({bytes, stage, symbols, {}});
+  slots.push_back({bytes, stage, symbols, {}, 0});
   return static_cast<int>(slots.size()) - 1;
 }
 
@@ -95,8 +94,11 @@ void lay_out(const std::vector<Slot>& slots, int stages, ArenaPlan& plan) {
 
 }  // namespace
 
-void plan_arena(Program& program) {
-  const std::vector<Life> lives = arena_lives(program);
+PlanCost plan_arena(Program& program) {
+  PlanCost cost;
+  cost.comparisons = find_waves(program);
+  overwrite_operands(program);
+  const std::vector<Life> lives = arena_lives(program, timeline(program));
   std::vector<Dim> sizes;
   for (program::ArenaBuffer& buffer : program.arena) {
     sizes.push_back(round_up(buffer.bytes, program.plan.alignment));
@@ -107,7 +109,7 @@ void plan_arena(Program& program) {
   std::vector<Slot> slots;
   program.plan.unshared_bytes = 0;
   for (const size_t i : largest_first(sizes, lives)) {
-    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i]);
+    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i], cost);
     slots[static_cast<size_t>(slot)].lives.emplace(lives[i].begin, lives[i].end);
     program.arena[i].slot = slot;
     program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
@@ -117,6 +119,7 @@ void plan_arena(Program& program) {
     if (inside) buffer.slot = program.arena[static_cast<size_t>(buffer.view->root.index)].slot;
   }
   lay_out(slots, stages.count(), program.plan);
+  return cost;
 }
 
 }  // namespace tenon::plan

@@ -1,16 +1,22 @@
-// Decides which arena buffers share memory. A buffer lives from the first step that touches it to
-// the last; buffers whose lives do not overlap may take the same slot of the arena. Sizes are
-// symbolic, so that one plan serves every shape: a slot's size is an expression too, and sharing
-// happens only where it cannot cost memory at any shape.
+// Decides which arena buffers share memory. A buffer lives from the first moment that touches it to
+// the last (timeline.h); buffers whose lives do not overlap may take the same slot of the arena.
+// Sizes are symbolic, so that one plan serves every shape: a slot's size is an expression too, and
+// sharing happens only where it cannot cost memory at any shape.
 #pragma once
 
 #include "program/program.h"
 
 namespace tenon::plan {
 
-// Fills ArenaBuffer::slot of every buffer that a step uses (-1 for the others) and Program::plan.
-// Throws Internal where a step reads a buffer that no earlier step wrote: the steps are in a wrong
-// order.
-void plan_arena(program::Program& program);
+// What planning took, in comparisons.
+struct PlanCost {
+  int64_t comparisons = 0;  // of byte ranges
+  int64_t slots_tried = 0;
+};
+
+// Finds the waves, lets results overwrite operands, fills ArenaBuffer::slot of every buffer that a
+// step uses (-1 for the others) and Program::plan. Throws Internal where a step reads a buffer that
+// no earlier step wrote: the steps are in a wrong order.
+PlanCost plan_arena(program::Program& program);
 
 }  // namespace tenon::plan

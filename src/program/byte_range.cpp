@@ -33,4 +33,9 @@ ByteRange byte_range(const Program& program, const BufferRef& ref) {
   return {ref, 0, bytes};
 }
 
+bool are_disjoint(const ByteRange& a, const ByteRange& b) {
+  return a.root != b.root || prove_le(a.end, b.begin) == Proof::Yes ||
+         prove_le(b.end, a.begin) == Proof::Yes;
+}
+
 }  // namespace tenon::program

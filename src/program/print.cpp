@@ -1,4 +1,5 @@
-// See print.h. One line per symbol, slot and step, in the order of the Program.
+// See print.h. One line per symbol, slot, view and step, in the order of the Program. A step that
+// runs with the one before it begins with "&".
 #include "program/print.h"
 
 #include <fmt/format.h>
@@ -11,9 +12,16 @@ namespace {
 using Text = std::back_insert_iterator<std::string>;
 
 void print_step(const Program& program, const Step& step, Text out) {
-  fmt::format_to(out, "  {} grid {}", program.code[step.code]->name, step.grid.to_string());
+  fmt::format_to(out, "  {}{} grid {}", step.with_previous ? "& " : "",
+                 program.code[step.code]->name, step.grid.to_string());
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     fmt::format_to(out, "{} {}", step.writes[i] ? " ->" : ",", describe(program, step.buffers[i]));
+  }
+  for (const auto& [result, operand] : step.in_place) {
+    const BufferRef &to = step.buffers[static_cast<size_t>(result)],
+                    &from = step.buffers[static_cast<size_t>(operand)];
+    if (root_of(program, to) == root_of(program, from))
+      fmt::format_to(out, " in place of {}", describe(program, from));
   }
   if (!step.dims.empty()) fmt::format_to(out, " dims");
   for (const Dim& dim : step.dims) fmt::format_to(out, " {}", dim.to_string());

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -59,6 +60,12 @@ struct Step {
       bytes = 0;       // the least the step must compute and move; decides the number of threads
   std::string kind;    // "linear", "attention", ...
   std::string origin;  // the ops and layers it came from
+  // A written buffer and one that is read, as positions: the first may take the second's memory,
+  // for each element is read only where it is written.
+  std::vector<std::pair<int, int>> in_place = {};
+  // Set by the plan: it is independent of the step before it and of those that this one runs with,
+  // so that all of them, a wave, may run at the same time.
+  bool with_previous = false;
 };
 
 // What the executor does itself, between kernels.
@@ -164,6 +171,7 @@ struct ByteRange {
   Dim begin, end;
 };
 ByteRange byte_range(const Program& program, const BufferRef& ref);
+bool are_disjoint(const ByteRange& a, const ByteRange& b);  // at every shape
 inline BufferRef root_of(const Program& program, const BufferRef& ref) {
   if (ref.kind != BufferKind::Arena) return ref;
   const auto& view = program.arena[static_cast<size_t>(ref.index)].view;

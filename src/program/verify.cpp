@@ -1,6 +1,9 @@
 // See verify.h. Returns instead of throwing: the runtime calls it.
 #include "program/verify.h"
 
+#include <algorithm>
+
+#include "program/hazards.h"
 #include "program/print.h"
 
 namespace tenon::program {
@@ -74,6 +77,13 @@ Status verify_step(const Program& program, const Step& step, bool in_prologue) {
   if (step.writes.size() != step.buffers.size()) {
     return internal_error("[program] step '{}' has {} buffers but {} write flags", step.origin,
                           step.buffers.size(), step.writes.size());
+  }
+  const auto buffers = static_cast<int>(step.buffers.size());
+  for (const auto& [result, operand] : step.in_place) {
+    if (std::min(result, operand) < 0 || std::max(result, operand) >= buffers) {
+      return internal_error("[program] step '{}' has no buffers {} and {}", step.origin, result,
+                            operand);
+    }
   }
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     if (Status status = verify_buffer(program, step.origin, step.buffers[i]); !status.ok())
@@ -178,7 +188,7 @@ Status verify(const Program& program) {
     if (Status status = verify_host_step(program, step, earliest); !status.ok()) return status;
     earliest = step.before;
   }
-  return {};
+  return verify_hazards(program);
 }
 
 Digest code_digest(std::span<const std::byte> bytes) { return Hasher().bytes(bytes).finish(); }

@@ -43,10 +43,15 @@ Result<int64_t> Arena::measure(int index, std::span<const int64_t> variables) {
   return stage.measured;
 }
 
-Status Arena::place(int index, std::span<const int64_t> variables) {
-  const Result<int64_t> bytes = measure(index, variables);
-  if (!bytes) return bytes.error();
-  return stages_[static_cast<size_t>(index)].block.reserve(bytes.value(), "the arena");
+Status Arena::place(int index) {
+  Stage& stage = stages_[static_cast<size_t>(index)];
+  return stage.block.reserve(stage.measured, "the arena");
+}
+
+int64_t Arena::bytes_through(int stage) const {
+  int64_t bytes = 0;
+  for (int i = 0; i <= stage; ++i) bytes += stages_[static_cast<size_t>(i)].measured;
+  return bytes;
 }
 
 void* Arena::at(int buffer) const {

@@ -19,12 +19,13 @@ class Arena {
 
   // Computes the stage's offsets; gives its bytes. Reserves nothing.
   Result<int64_t> measure(int stage, std::span<const int64_t> variables);
-  Status place(int stage, std::span<const int64_t> variables);
+  Status place(int stage);  // as measured last
   // Where a buffer of a placed stage lies; not a view.
   void* at(int buffer) const;
   // Bytes from a view's root to the view.
   int64_t view_offset(int buffer) const;
   int64_t bytes() const { return bytes_; }  // of all stages, measured last
+  int64_t bytes_through(int stage) const;   // of those up to this one
 
  private:
   struct Stage {

@@ -91,9 +91,30 @@ void ControlStep::set_threads(int threads) {
   for (Body& body : bodies_) body.executor->set_threads(threads);
 }
 
+// What bodies gave: a loop's values of this iteration and the one before, and what it stacks.
+int64_t ControlStep::held_bytes() const {
+  const int64_t turns = step_->kind == program::HostKind::Loop ? 2 : 1;
+  int64_t bytes = 0;
+  for (const Body& body : bodies_) {
+    for (const Held& held : body.outputs) bytes += turns * held.bytes;
+  }
+  for (const Stack& scan : scans_) bytes += static_cast<int64_t>(scan.bytes.size());
+  return bytes;
+}
+
+Status ControlStep::check_memory(const RunOptions& options) const {
+  if (options.memory_limit <= 0) return {};
+  const int64_t held = held_bytes();
+  if (options.memory_around + held <= options.memory_limit) return {};
+  return user_error(
+      "[run] {} bytes are needed ({} for what the bodies of {} give), but the limit is {}",
+      options.memory_around + held, held, step_->origin, options.memory_limit);
+}
+
 // The body's outputs go to the blocks of this turn.
 Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
-                             std::span<const int64_t> variables, int turn) {
+                             std::span<const int64_t> variables, int turn,
+                             const RunOptions& options) {
   Executor& executor = *body.executor;
   const auto& slots = executor.program().outputs;
   for (size_t i = 0; i < body.given.size(); ++i) {
@@ -108,6 +129,7 @@ Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
     if (!bytes) return bytes.error();
     held.bytes = bytes.value();
     held.data = nullptr;
+    if (Status status = check_memory(options); !status.ok()) return status;
     MemoryBlock& block = held.blocks[turn];
     if (Status status = block.reserve(std::max<int64_t>(held.bytes, 1), "a body's output");
         !status.ok())
@@ -122,7 +144,12 @@ Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
     const Held& held = body.outputs[i];
     body.output_views[i] = {const_cast<void*>(held.data), slots[i].type.dtype, held.shape, {}};
   }
-  if (Status status = executor.execute(body.output_views); !status.ok()) return status;
+  RunOptions inside = options;
+  if (options.memory_limit > 0) inside.memory_around += held_bytes();
+  if (Status status = executor.execute(body.output_views, inside); !status.ok()) {
+    cancelled_ = executor.cancelled();
+    return status;
+  }
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].late < 0) continue;
     if (Status status = reserve(i); !status.ok()) return status;
@@ -134,7 +161,12 @@ Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
   return {};
 }
 
-Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t> variables) {
+Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t> variables,
+                        const RunOptions& options) {
+  cancelled_ = false;
+  for (Body& body : bodies_) {
+    for (Held& held : body.outputs) held.bytes = 0;
+  }
   if (!operand_dims_.evaluate(variables) || !known_dims_.evaluate(variables))
     return user_error("{}: extents are too large to compute with", step_->origin);
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -143,7 +175,8 @@ Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t
     }
     operands_[i] = {operands[i], step_->operands[i].type.dtype, operand_shapes_[i], {}};
   }
-  Status status = step_->kind == program::HostKind::If ? run_if(variables) : run_loop(variables);
+  Status status = step_->kind == program::HostKind::If ? run_if(variables, options)
+                                                       : run_loop(variables, options);
   if (!status.ok()) return status;
   for (size_t i = 0; i < symbol_axes_.size(); ++i) {
     const auto [result, axis] = symbol_axes_[i];
@@ -152,13 +185,14 @@ Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t
   return {};
 }
 
-Status ControlStep::run_if(std::span<const int64_t> variables) {
+Status ControlStep::run_if(std::span<const int64_t> variables, const RunOptions& options) {
   const bool taken = is_true(operands_[0].data);
   Body& body = bodies_[taken ? 0 : 1];
   const size_t first = taken ? 1 : 1 + bodies_[0].executor->program().inputs.size();
   const std::span<const IoView> inputs(operands_);
   const size_t count = body.executor->program().inputs.size();
-  if (Status status = run_body(body, inputs.subspan(first, count), variables, 0); !status.ok())
+  if (Status status = run_body(body, inputs.subspan(first, count), variables, 0, options);
+      !status.ok())
     return status;
   for (size_t i = 0; i < results_.size(); ++i) {
     results_[i].data = body.outputs[i].data;
@@ -168,7 +202,7 @@ Status ControlStep::run_if(std::span<const int64_t> variables) {
   return {};
 }
 
-Status ControlStep::run_loop(std::span<const int64_t> variables) {
+Status ControlStep::run_loop(std::span<const int64_t> variables, const RunOptions& options) {
   Body& body = bodies_[0];
   const auto carried = static_cast<size_t>(step_->carried);
   const int64_t trips = *static_cast<const int64_t*>(operands_[0].data);
@@ -189,7 +223,9 @@ Status ControlStep::run_loop(std::span<const int64_t> variables) {
     results_[i].bytes = bytes.value();
   }
   for (; trip < trips && condition != 0; ++trip) {
-    if (Status status = run_body(body, operands_, variables, static_cast<int>(trip & 1));
+    cancelled_ = options.stop.stop_requested();
+    if (cancelled_) return user_error("[run] cancelled");
+    if (Status status = run_body(body, operands_, variables, static_cast<int>(trip & 1), options);
         !status.ok())
       return status;
     condition = is_true(body.outputs[0].data) ? 1 : 0;
@@ -205,6 +241,7 @@ Status ControlStep::run_loop(std::span<const int64_t> variables) {
       if (Status status = push(scans_[i], body.outputs[1 + carried + i]); !status.ok())
         return status;
     }
+    if (Status status = check_memory(options); !status.ok()) return status;
   }
   for (size_t i = 0; i < scans_.size(); ++i) take(scans_[i], carried + i);
   return {};

@@ -13,6 +13,7 @@
 #include "runtime/dim_table.h"
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
+#include "runtime/run_options.h"
 
 namespace tenon::runtime {
 
@@ -28,7 +29,11 @@ class ControlStep {
 
   void set_threads(int threads);
   // One pointer per operand; values of the symbols around.
-  Status run(std::span<void* const> operands, std::span<const int64_t> variables);
+  Status run(std::span<void* const> operands, std::span<const int64_t> variables,
+             const RunOptions& options);
+  bool cancelled() const {
+    return cancelled_;
+  }  // whether the last run ended because it was asked to
   // Values of the step's symbols, after run.
   std::span<const int64_t> symbol_values() const { return symbol_values_; }
   // The symbols have their values: what the types claim of the results must be so. Copies the
@@ -61,9 +66,11 @@ class ControlStep {
                   const Variables& around);
   void find_symbols();
   Status run_body(Body& body, std::span<const IoView> inputs, std::span<const int64_t> variables,
-                  int turn);
-  Status run_if(std::span<const int64_t> variables);
-  Status run_loop(std::span<const int64_t> variables);
+                  int turn, const RunOptions& options);
+  Status run_if(std::span<const int64_t> variables, const RunOptions& options);
+  Status run_loop(std::span<const int64_t> variables, const RunOptions& options);
+  int64_t held_bytes() const;
+  Status check_memory(const RunOptions& options) const;
   Status push(Stack& stack, const Held& tensor);
   void take(Stack& stack, size_t result);
 
@@ -78,6 +85,7 @@ class ControlStep {
   std::vector<Stack> scans_;
   std::vector<std::pair<int, int>> symbol_axes_;  // per symbol: a result and its axis
   std::vector<int64_t> symbol_values_;
+  bool cancelled_ = false;
 };
 
 }  // namespace tenon::runtime

@@ -140,19 +140,39 @@ void Executor::point(StepList& list) {
   }
 }
 
+Status Executor::walk(StepList& list, const RunOptions& options) {
+  Status status = list.run(*pool_, scratch_.data(), options.stop);
+  cancelled_ = !status.ok() && list.was_stopped();
+  return status;
+}
+
+// Before memory is reserved: whether the run may have what it needs up to this stage.
+Status Executor::check_memory(const StepList& list, int stage, const RunOptions& options) const {
+  if (options.memory_limit <= 0) return {};
+  const int64_t arena = arena_.bytes_through(stage), scratch = scratch_of(list);
+  const int64_t needed = options.memory_around + arena + scratch;
+  if (needed <= options.memory_limit) return {};
+  return user_error(
+      "[run] {} bytes are needed (arena {}, scratch {}{}), but the limit is {}{}", needed, arena,
+      scratch,
+      options.memory_around > 0 ? fmt::format(", around this body {}", options.memory_around) : "",
+      options.memory_limit, binder_.values_text(stage));
+}
+
 // Parameters were set or this is the first run: the prologue makes the packed buffers anew.
-Status Executor::prepare_params() {
+Status Executor::prepare_params(const RunOptions& options) {
   if (weights_version_ == params_.version()) return {};
   weights_version_ = 0;
   if (Status status = params_.check_all_set(); !status.ok()) return status;
   if (Status status = prologue_.resolve(binder_.values(), threads_); !status.ok()) return status;
   forget_resolved();  // the arena may move
-  if (Status status = arena_.place(0, binder_.values()); !status.ok()) return status;
-  if (Status status = scratch_.reserve(prologue_.scratch_bytes() * prologue_.workers(), "scratch");
-      !status.ok())
+  if (auto bytes = arena_.measure(0, binder_.values()); !bytes) return bytes.error();
+  if (Status status = check_memory(prologue_, 0, options); !status.ok()) return status;
+  if (Status status = arena_.place(0); !status.ok()) return status;
+  if (Status status = scratch_.reserve(scratch_of(prologue_), "scratch"); !status.ok())
     return status;
   point(prologue_);
-  if (Status status = prologue_.run(*pool_, scratch_.data()); !status.ok()) return status;
+  if (Status status = walk(prologue_, options); !status.ok()) return status;
   params_.release_sources();
   weights_version_ = params_.version();
   return {};
@@ -165,38 +185,68 @@ Result<int64_t> Executor::measure_arena() {
   return arena_.measure(0, binder_.values());
 }
 
-Status Executor::resolve(int stage) {
+Result<int64_t> Executor::peak_bytes(const std::map<std::string, int64_t>& extents) {
+  for (const auto& control : controls_) {
+    if (control)
+      return unsupported_error("[peak_bytes] the model has an if or a loop: only a run knows");
+  }
+  auto values = binder_.values_of(extents);
+  if (!values) return values.error();
+  forget_resolved();
+  if (Status status = prologue_.resolve(values.value(), threads_); !status.ok())
+    return status.error();
+  int64_t scratch = scratch_of(prologue_), arena = 0;
+  for (size_t stage = 0; stage < stages_.size(); ++stage) {
+    if (Status status = stages_[stage].resolve(values.value(), threads_); !status.ok())
+      return status.error();
+    const auto bytes = arena_.measure(static_cast<int>(stage), values.value());
+    if (!bytes) return bytes.error();
+    arena += bytes.value();
+    scratch = std::max(scratch, scratch_of(stages_[stage]));
+  }
+  return arena + scratch;
+}
+
+Status Executor::resolve(int stage, const RunOptions& options) {
   uint64_t& resolved = resolved_versions_[static_cast<size_t>(stage)];
-  if (resolved == binder_.version(stage)) return {};
-  resolved = 0;
   StepList& list = stages_[static_cast<size_t>(stage)];
-  if (Status status = list.resolve(binder_.values(), threads_); !status.ok()) return status;
-  if (Status status = arena_.place(stage, binder_.values()); !status.ok()) return status;
-  if (Status status = scratch_.reserve(list.scratch_bytes() * list.workers(), "scratch");
-      !status.ok())
-    return status;
+  const bool stale = resolved != binder_.version(stage);
+  if (stale) {
+    resolved = 0;
+    if (Status status = list.resolve(binder_.values(), threads_); !status.ok()) return status;
+    if (auto bytes = arena_.measure(stage, binder_.values()); !bytes) return bytes.error();
+  }
+  if (Status status = check_memory(list, stage, options); !status.ok()) return status;
+  if (!stale) return {};
+  if (Status status = arena_.place(stage); !status.ok()) return status;
+  if (Status status = scratch_.reserve(scratch_of(list), "scratch"); !status.ok()) return status;
   point(list);
   resolved = binder_.version(stage);
   return {};
 }
 
-Status Executor::run_host_step(int index) {
+Status Executor::run_host_step(int index, const RunOptions& options) {
   const program::HostStep& step = program_->host_steps[static_cast<size_t>(index)];
-  if (step.kind != program::HostKind::Define) return run_control(index);
+  if (step.kind != program::HostKind::Define) return run_control(index, options);
   const auto* values = static_cast<const int64_t*>(address(step.operands[0].buffer));
   return binder_.define(index, {values, step.symbols.size()});
 }
 
-Status Executor::run_control(int index) {
+Status Executor::run_control(int index, const RunOptions& options) {
   const auto at = static_cast<size_t>(index);
   const program::HostStep& step = program_->host_steps[at];
   for (size_t i = 0; i < step.operands.size(); ++i) {
     operands_[at][i] = address(step.operands[i].buffer);
   }
   ControlStep& control = *controls_[at];
-  if (Status status = control.run(operands_[at], binder_.values()); !status.ok()) return status;
+  RunOptions inside = options;
+  inside.memory_around += arena_.bytes_through(index) + scratch_of(stages_[at]);
+  if (Status status = control.run(operands_[at], binder_.values(), inside); !status.ok()) {
+    cancelled_ = control.cancelled();
+    return status;
+  }
   if (Status status = binder_.define(index, control.symbol_values()); !status.ok()) return status;
-  if (Status status = resolve(index + 1); !status.ok()) return status;
+  if (Status status = resolve(index + 1, options); !status.ok()) return status;
   for (size_t i = 0; i < step.results.size(); ++i) {
     results_[at][i] = address(step.results[i].buffer);
   }
@@ -218,21 +268,27 @@ Status Executor::copy_late(std::span<const IoView> outputs) {
   return {};
 }
 
-Status Executor::execute(std::span<const IoView> outputs) {
-  if (Status status = binder_.bind_outputs(outputs); !status.ok()) return status;
-  if (Status status = prepare_params(); !status.ok()) return status;
-  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
+Status Executor::run_stages(const RunOptions& options) {
   for (size_t stage = 0; stage < stages_.size(); ++stage) {
     const auto index = static_cast<int>(stage);
     if (stage > 0) {
-      if (Status status = run_host_step(index - 1); !status.ok()) return status;
+      if (Status status = run_host_step(index - 1, options); !status.ok()) return status;
     }
-    if (Status status = resolve(index); !status.ok()) return status;
+    if (Status status = resolve(index, options); !status.ok()) return status;
     for (const BufferKind kind : {BufferKind::Input, BufferKind::Output}) {
       stages_[stage].point(kind, [&](const program::BufferRef& ref) { return address(ref); });
     }
-    if (Status status = stages_[stage].run(*pool_, scratch_.data()); !status.ok()) return status;
+    if (Status status = walk(stages_[stage], options); !status.ok()) return status;
   }
+  return {};
+}
+
+Status Executor::execute(std::span<const IoView> outputs, const RunOptions& options) {
+  cancelled_ = false;
+  if (Status status = binder_.bind_outputs(outputs); !status.ok()) return status;
+  if (Status status = prepare_params(options); !status.ok()) return status;
+  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i].data;
+  if (Status status = run_stages(options); !status.ok()) return status;
   return copy_late(outputs);
 }
 

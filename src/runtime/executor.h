@@ -8,8 +8,10 @@
 // what follows are resolved then.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +24,7 @@
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
 #include "runtime/param_store.h"
+#include "runtime/run_options.h"
 #include "runtime/shape_binder.h"
 #include "runtime/step_list.h"
 
@@ -52,9 +55,16 @@ class Executor {
   }
   // Bytes of the arena that execute would need for what is bound. Reserves nothing.
   Result<int64_t> measure_arena();
+  // Bytes of arena and scratch that a run takes where symbols have these values: the peak. Every
+  // symbol of the inputs and of define steps has one; bodies are Unsupported.
+  Result<int64_t> peak_bytes(const std::map<std::string, int64_t>& extents);
   // Allocates nothing after the first run of a shape. A late output is copied to its view where
-  // that has data, and is readable until the next run.
-  Status execute(std::span<const IoView> outputs);
+  // that has data, and is readable until the next run. After an error, what outputs hold is
+  // unspecified; the executor may be used again.
+  Status execute(std::span<const IoView> outputs, const RunOptions& options = {});
+  bool cancelled() const {
+    return cancelled_;
+  }  // whether the last run ended because it was asked to
   const void* late_output(int output) const;
 
   const program::Program& program() const { return *program_; }
@@ -67,12 +77,16 @@ class Executor {
   Executor(std::shared_ptr<const program::Program> program, ThreadPool& pool, ShapeBinder binder,
            ParamStore params, Arena arena);
   Status make_steps(std::span<const program::KernelFunction> functions);
-  Status prepare_params();
-  Status resolve(int stage);
+  Status prepare_params(const RunOptions& options);
+  Status resolve(int stage, const RunOptions& options);
+  Status run_stages(const RunOptions& options);
+  Status walk(StepList& list, const RunOptions& options);
+  Status check_memory(const StepList& list, int stage, const RunOptions& options) const;
+  int64_t scratch_of(const StepList& list) const { return list.scratch_bytes() * list.workers(); }
   void point(StepList& list);
   void* address(const program::BufferRef& ref) const;
-  Status run_host_step(int index);
-  Status run_control(int index);
+  Status run_host_step(int index, const RunOptions& options);
+  Status run_control(int index, const RunOptions& options);
   Status copy_late(std::span<const IoView> outputs);
   void forget_resolved();
 
@@ -89,6 +103,7 @@ class Executor {
   std::vector<void*> inputs_, outputs_;
   std::vector<std::vector<void*>> operands_, results_;  // of control steps
   int threads_ = 1;
+  bool cancelled_ = false;
   std::vector<uint64_t> resolved_versions_;  // per stage, of the binder's values; 0: none
   uint64_t weights_version_ = 0;  // of the parameters that the packed buffers were made of; 0: none
 };

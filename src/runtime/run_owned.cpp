@@ -25,7 +25,8 @@ Status allocate(const Executor& executor, int index, OwnedOutput& output) {
 
 }  // namespace
 
-Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs) {
+Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs,
+                                           const RunOptions& options) {
   if (Status status = executor.bind(inputs); !status.ok()) return status.error();
   const auto& slots = executor.program().outputs;
   std::vector<OwnedOutput> outputs(slots.size());
@@ -36,7 +37,7 @@ Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const I
       return status.error();
     views[i] = {outputs[i].bytes.data(), slots[i].type.dtype, outputs[i].shape, {}};
   }
-  if (Status status = executor.execute(views); !status.ok()) return status.error();
+  if (Status status = executor.execute(views, options); !status.ok()) return status.error();
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].late < 0) continue;
     const auto index = static_cast<int>(i);

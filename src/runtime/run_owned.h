@@ -16,6 +16,7 @@ struct OwnedOutput {
 };
 
 // Binds the inputs and runs. One per output of the program.
-Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs);
+Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs,
+                                           const RunOptions& options = {});
 
 }  // namespace tenon::runtime

@@ -119,6 +119,50 @@ void ShapeBinder::give(int index, int64_t value) {
   set(variables_->at(program_->given[static_cast<size_t>(index)].name()), value);
 }
 
+std::vector<Symbol> ShapeBinder::symbols_through(int stage) const {
+  std::vector<Symbol> symbols = program_->symbols;
+  symbols.insert(symbols.end(), program_->given.begin(), program_->given.end());
+  for (size_t i = 0; i < std::min(program_->host_steps.size(), static_cast<size_t>(stage)); ++i) {
+    const auto& defined = program_->host_steps[i].symbols;
+    symbols.insert(symbols.end(), defined.begin(), defined.end());
+  }
+  return symbols;
+}
+
+Result<std::vector<int64_t>> ShapeBinder::values_of(const std::map<std::string, int64_t>& extents) {
+  std::vector<int64_t> values;
+  for (const Symbol& symbol : symbols_) values.push_back(symbol.bounds().lo);
+  size_t known = 0;
+  for (const Symbol& symbol : symbols_through(static_cast<int>(program_->host_steps.size()))) {
+    const auto found = extents.find(symbol.name());
+    if (found == extents.end()) return user_error("no value of extent {} is given", symbol.name());
+    if (const Bounds bounds = symbol.bounds(); !bounds.contains(found->second)) {
+      return user_error("extent {} = {} is outside its bounds {}..{}", symbol.name(), found->second,
+                        bounds.lo, bounds.hi);
+    }
+    values[static_cast<size_t>(variables_->at(symbol.name()))] = found->second;
+    ++known;
+  }
+  for (const auto& [name, value] : extents) {
+    if (known < extents.size() && !variables_->contains(name))
+      return user_error("the model has no extent {}", name);
+  }
+  checked_version_ = 0;  // what was evaluated for the inputs bound last is lost
+  if (!early_.dims.evaluate(values))
+    return user_error("the inputs' extents are too large to compute with");
+  if (Status status = check_constraints(early_); !status.ok()) return status.error();
+  return values;
+}
+
+std::string ShapeBinder::values_text(int stage) const {
+  std::string text;
+  for (const Symbol& symbol : symbols_through(stage)) {
+    text += fmt::format("{} {} = {}", text.empty() ? " at" : ",", symbol.name(),
+                        values_[static_cast<size_t>(variables_->at(symbol.name()))]);
+  }
+  return text;
+}
+
 uint64_t ShapeBinder::version(int stage) const {
   return *std::max_element(changed_.begin(), changed_.begin() + stage + 1);
 }

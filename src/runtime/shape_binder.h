@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -39,6 +41,12 @@ class ShapeBinder {
 
   const Variables& variables() const { return *variables_; }
   std::span<const int64_t> values() const { return values_; }
+  // Values of all symbols where those of the program's have these. Capacities are as small as they
+  // may be. Unknown, missing and out-of-bounds names are User errors.
+  Result<std::vector<int64_t>> values_of(const std::map<std::string, int64_t>& extents);
+  // For messages: " at batch = 8, seq = 128", the symbols known at a stage; empty where there are
+  // none.
+  std::string values_text(int stage) const;
   // Grows whenever a value that this stage knows changed: what depends on them is stale when this
   // differs.
   uint64_t version(int stage = 0) const;
@@ -57,6 +65,8 @@ class ShapeBinder {
 
   explicit ShapeBinder(const program::Program& program) : program_(&program) {}
   int number(const Symbol& symbol);
+  // Symbols of the inputs, given ones, and those that host steps up to this stage define.
+  std::vector<Symbol> symbols_through(int stage) const;
   Status check_symbols() const;
   Status check_view(const char* role, const Slot& slot, const IoView& view) const;
   Status bind_extents(const Slot& slot, const IoView& view);

@@ -145,7 +145,7 @@ TEST(PlanArena, NoTwoLiveBuffersOverlapAtAnyShape) {
   for (int round = 0; round < 60; ++round) {
     Program program = random_program(random, 40);
     plan_arena(program);
-    const std::vector<Life> lives = arena_lives(program);
+    const std::vector<Life> lives = arena_lives(program, timeline(program));
     for (const auto& [batch, seq] : {std::pair{1, 1}, {1, 300}, {64, 2}, {7, 33}}) {
       EXPECT_LE(at(program.plan.bytes, batch, seq), at(program.plan.unshared_bytes, batch, seq));
       for (size_t i = 0; i < lives.size(); ++i) {
@@ -160,6 +160,18 @@ TEST(PlanArena, NoTwoLiveBuffersOverlapAtAnyShape) {
       }
     }
   }
+}
+
+TEST(PlanArena, FourTimesTheBuffersCostLittleMoreThanFourTimesAsMuch) {
+  std::mt19937 random(3);
+  const auto cost = [&](int buffers) {
+    Program program = random_program(random, buffers);
+    const PlanCost cost = plan_arena(program);
+    return static_cast<double>(cost.comparisons + cost.slots_tried);
+  };
+  const double few = cost(5000), many = cost(20000);
+  EXPECT_LE(many, 6 * few);
+  EXPECT_LE(many, 20000.0 * 300);
 }
 
 TEST(PlanArena, AHundredThousandBuffersOfAChainStillTakeTwoSlots) {

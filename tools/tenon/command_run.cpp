@@ -79,7 +79,8 @@ void run(const RunOptions& options) {
   Inputs inputs = plan_inputs(graph, given, dims);
   say_defaults(inputs);
   fill_inputs(graph, given, inputs);
-  const std::vector<OwnedTensor> outputs = graph.run(inputs.views);
+  const std::vector<OwnedTensor> outputs =
+      graph.run(inputs.views, {.memory_limit = options.memory_limit});
   if (options.output.empty()) {
     for (const OwnedTensor& output : outputs) print_summary(output);
   } else {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,8 @@ struct ModelOptions {
 
 struct RunOptions : ModelOptions {
   int threads = 0;
-  std::string output;  // a folder; empty: print instead
+  std::string output;        // a folder; empty: print instead
+  int64_t memory_limit = 0;  // bytes; 0: none
 };
 
 struct BenchOptions : ModelOptions {

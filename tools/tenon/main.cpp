@@ -104,6 +104,11 @@ struct CommandLine {
                      "Folder for the outputs, as NAME.npy (default: print a summary)")
         ->check(kNotEmpty)
         ->type_name("FOLDER");
+    command
+        ->add_option("--memory-limit", run.memory_limit,
+                     "The most memory that the run may take beside inputs, outputs and weights")
+        ->check(number<int64_t>(1, int64_t{1} << 60))
+        ->type_name("BYTES");
   }
 
   void add_bench() {

@@ -1,0 +1,10 @@
+// The value of a Dim at a middling shape, to compare what no proof can.
+#pragma once
+
+#include "types/dim.h"
+
+namespace tenon::plan {
+
+double typical(const Dim& dim);
+
+}  // namespace tenon::plan
