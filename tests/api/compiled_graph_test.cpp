@@ -107,6 +107,42 @@ TEST_F(CompiledGraphTest, AnIndexOutsideTheEmbeddingTableIsAnErrorOfTheRun) {
   EXPECT_EQ(run_error(request.inputs), "");
 }
 
+TEST_F(CompiledGraphTest, ARunThatIsAskedToStopIsCancelledAndTheNextOneIsNot) {
+  Request request(3, 7);
+  graph_->run_into(request.inputs, request.outputs);
+  const std::vector<float> expected = request.hidden;
+  std::stop_source source;
+  source.request_stop();
+  const RunOptions stopped{.stop = source.get_token()};
+  EXPECT_THROW(graph_->run_into(request.inputs, request.outputs, stopped), Cancelled);
+  EXPECT_THROW(graph_->run(request.inputs, stopped), Cancelled);
+  const std::stop_source nobody;
+  graph_->run_into(request.inputs, request.outputs, {.stop = nobody.get_token()});
+  EXPECT_EQ(request.hidden, expected);
+}
+
+TEST_F(CompiledGraphTest, AMemoryLimitIsWhatPeakBytesSays) {
+  Request request(3, 7);
+  const int64_t peak = graph_->peak_bytes({{"batch", 3}, {"seq", 7}});
+  EXPECT_GT(peak, 0);
+  EXPECT_GT(graph_->peak_bytes({{"batch", 30}, {"seq", 60}}), peak);
+  graph_->run_into(request.inputs, request.outputs, {.memory_limit = peak});
+  EXPECT_LE(graph_->arena_bytes(), peak);
+  try {
+    graph_->run_into(request.inputs, request.outputs, {.memory_limit = peak - 1});
+    FAIL() << "one byte less is too few";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::User);
+    const std::string message = error.what();
+    EXPECT_NE(message.find(std::to_string(peak) + " bytes are needed"), std::string::npos);
+    EXPECT_NE(message.find("the limit is " + std::to_string(peak - 1)), std::string::npos);
+    EXPECT_NE(message.find("batch = 3, seq = 7"), std::string::npos) << message;
+  }
+  graph_->run_into(request.inputs, request.outputs);
+  EXPECT_THROW(graph_->run(request.inputs, {.memory_limit = -1}), Error);
+  EXPECT_THROW(graph_->peak_bytes({{"batch", 3}}), Error);
+}
+
 TEST_F(CompiledGraphTest, AConcurrentRunIsAnError) {
   std::atomic<bool> stop = false;
   std::atomic<int> started = 0, refused = 0;
