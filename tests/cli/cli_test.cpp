@@ -173,6 +173,14 @@ TEST_F(Cli, ShapesThatDoNotFitInMemoryAreErrorsBeforeTheFirstRun) {
                "the arena alone takes ");
 }
 
+TEST_F(Cli, ARunThatNeedsMoreThanItsLimitIsAnError) {
+  const std::string run =
+      "run " + path("model.onnx") + " --dim batch=2 --dim seq=8 --memory-limit ";
+  expect_error(run + "1000", 1, "but the limit is 1000 at batch = 2, seq = 8\n");
+  EXPECT_EQ(tenon(run + "100000000").code, 0);
+  expect_error(run + "0", 2, "--memory-limit: '0' is not a whole number from 1 to ");
+}
+
 TEST_F(Cli, ThreadsBeyondThoseOfTheProcessAreSaid) {
   const std::string notice = "tenon: 1000 threads asked, ";
   for (const char* command : {"run ", "bench --runs 3 "}) {
