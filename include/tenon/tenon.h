@@ -158,7 +158,8 @@ class CompiledGraph {
   // extents outside their bounds: an Error before anything runs.
   // After an Error, Cancelled among them, the graph may be run again.
   std::vector<OwnedTensor> run(const NamedInputs& inputs, const RunOptions& options = {});
-  // Writes into the caller's memory. Allocates nothing after the first run of a shape.
+  // Writes into the caller's memory, which may overlap neither that of inputs nor that of other
+  // outputs. Allocates nothing after the first run of a shape.
   void run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
                 const RunOptions& options = {});
 

@@ -124,9 +124,13 @@ class Placer {
     });
   }
 
+  bool known_at(const Shape& shape, int number) const {
+    return std::ranges::all_of(shape.dims(), [&](const Dim& dim) { return known_at(dim, number); });
+  }
+
   // Whether the output's memory is the run's own until the run ends.
   bool is_late(Value output) const {
-    return host_values_.contains(output) || !known_at(output.shape().elements(), 0);
+    return host_values_.contains(output) || !known_at(output.shape(), 0);
   }
   bool is_callers(Value value) const { return uses_.is_output(value) && !is_late(value); }
 
@@ -138,7 +142,7 @@ class Placer {
   }
   bool may_lie_in(Value value, Value in, const Dim& offset) const {
     const int number = first_write_.at(value);
-    return known_at(in.shape().elements(), number) && known_at(offset, number);
+    return known_at(in.shape(), number) && known_at(offset, number);
   }
   void put(Value value, Value in, const Dim& offset) {
     insert(value, in, offset);
