@@ -117,6 +117,13 @@ TEST(PlanArena, ReadingBeforeWritingIsAnInternalError) {
   EXPECT_THROW(plan_arena(program), Error);
 }
 
+TEST(PlanArena, ABufferOfNoBytesNeedsNoWriter) {
+  Program program = chain({Dim(0), Dim(64)});
+  program.steps.erase(program.steps.begin());
+  plan_arena(program);
+  EXPECT_EQ(program.plan.bytes, Dim(64));
+}
+
 TEST(PlanArena, AStepMayNotReadWhatThePrologueLeftInTheArena) {
   Program program = chain({Dim(64), Dim(64)});
   program.prologue.push_back(program.steps[0]);
