@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "plan/in_place.h"
 #include "plan/liveness.h"
@@ -19,9 +20,10 @@ namespace {
 using program::ArenaPlan;
 using program::Program;
 
-// Bounds the work per buffer when very many are alive at once: n buffers cost at most kSlotsTried *
-// n * log n.
+// Bound the work per buffer when very many are alive at once: n buffers cost at most kSlotsTried *
+// n * log n, and kProofsTried * n proofs.
 constexpr int kSlotsTried = 256;
+constexpr int kProofsTried = 16;
 constexpr int kMostMaxima = 4;  // sizes must stay short: they are compared with many
 
 struct Slot {
@@ -50,23 +52,41 @@ std::vector<size_t> largest_first(const std::vector<Dim>& sizes, const std::vect
   return order;
 }
 
+// Which of two sizes is provably the larger. Models have few sizes, and proofs are long: each is
+// done once.
+class SizeOrder {
+ public:
+  bool at_most(const Dim& a, const Dim& b) {
+    auto& known = at_most_[a];
+    const auto [found, fresh] = known.try_emplace(b, false);
+    if (fresh) found->second = prove_le(a, b) == Proof::Yes;
+    return found->second;
+  }
+
+ private:
+  std::unordered_map<Dim, std::unordered_map<Dim, bool>> at_most_;
+};
+
 // The slot's size after it also holds a buffer of `bytes`; nullopt where sharing could cost memory.
-std::optional<Dim> shared_size(Slot& slot, const Dim& bytes, const std::vector<Symbol>& symbols) {
-  if (slot.bytes == bytes || prove_le(bytes, slot.bytes) == Proof::Yes) return slot.bytes;
-  if (prove_le(slot.bytes, bytes) == Proof::Yes) return bytes;
+std::optional<Dim> shared_size(Slot& slot, const Dim& bytes, const std::vector<Symbol>& symbols,
+                               SizeOrder& order) {
+  if (slot.bytes == bytes || order.at_most(bytes, slot.bytes)) return slot.bytes;
+  if (order.at_most(slot.bytes, bytes)) return bytes;
   if (slot.symbols != symbols || slot.maxima == kMostMaxima) return std::nullopt;
   ++slot.maxima;
   return max(slot.bytes, bytes);
 }
 
 int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life,
-                PlanCost& cost) {
+                SizeOrder& order, PlanCost& cost) {
   const std::vector<Symbol> symbols = bytes.symbols();
   const size_t tried = std::min<size_t>(slots.size(), kSlotsTried);
-  for (size_t i = 0; i < tried; ++i) {
+  int proofs = 0;
+  for (size_t i = 0; i < tried && proofs < kProofsTried; ++i) {
     ++cost.slots_tried;
     if (slots[i].stage != stage || !slots[i].is_free(life)) continue;
-    std::optional<Dim> shared = shared_size(slots[i], bytes, symbols);
+    ++proofs;
+    std::optional<Dim> shared = shared_size(slots[i], bytes, symbols, order);
     if (!shared) continue;
     slots[i].bytes = *shared;
     slots[i].symbols = shared->symbols();
@@ -107,9 +127,10 @@ PlanCost plan_arena(Program& program) {
 
   const program::Stages stages(program);
   std::vector<Slot> slots;
+  SizeOrder order;
   program.plan.unshared_bytes = 0;
   for (const size_t i : largest_first(sizes, lives)) {
-    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i], cost);
+    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i], order, cost);
     slots[static_cast<size_t>(slot)].lives.emplace(lives[i].begin, lives[i].end);
     program.arena[i].slot = slot;
     program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
