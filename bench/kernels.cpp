@@ -7,115 +7,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "api/peak_probe.h"
-#include "base/cpu_info.h"
-#include "driver/pipeline.h"
+#include "bench/subject.h"
 #include "graph/graph.h"
 #include "import/onnx/onnx.h"
-#include "runtime/executor.h"
-#include "runtime/memory_block.h"
 #include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// A compiled graph with memory for one set of extents: floats random, integers one. The memory is
-// of the kind that a program's own intermediates have (huge pages where the system gives them).
-class Subject {
- public:
-  explicit Subject(const graph::Graph& graph) {
-    driver::Options options;
-    options.cpu = cpu_info();
-    auto program = std::make_shared<program::Program>(driver::compile(graph, options).program);
-    executor_ = runtime::Executor::load(program, thread_pool()).take();
-    executor_->set_threads(1);
-    for (const graph::Value& input : graph.inputs()) dtypes_.push_back(input.dtype());
-    for (const program::ParamSlot& slot : program->params) {
-      std::vector<int64_t> shape;
-      for (const Dim& dim : slot.type.shape) shape.push_back(dim.const_value());
-      const graph::Data* initial = graph.param_data(slot.name);
-      const auto made = random(initial ? 0 : slot.type.shape.elements().const_value());
-      const void* data = initial ? static_cast<const void*>(initial->bytes.data()) : made.data();
-      executor_->set_param(slot.name, slot.type.dtype, shape, data).throw_if_error();
-    }
-  }
-
-  void bind(const std::vector<std::vector<int64_t>>& shapes) {
-    shapes_ = shapes;
-    inputs_.clear();
-    memory_.clear();
-    for (const auto& shape : shapes_) {
-      const DType dtype = dtypes_[inputs_.size()];
-      memory_.push_back(block(elements(shape) * size_of(dtype)));
-      fill(dtype, memory_.back().data(), elements(shape));
-      inputs_.push_back({memory_.back().data(), dtype, shape, {}});
-    }
-    executor_->bind(inputs_).throw_if_error();
-    extents_.assign(executor_->output_extents(0).begin(), executor_->output_extents(0).end());
-    output_ = block(elements(extents_) * size_of(DType::F32));
-    run();
-  }
-
-  void run() {
-    executor_->bind(inputs_).throw_if_error();
-    const runtime::IoView out{output_.data(), DType::F32, extents_, {}};
-    executor_->execute({&out, 1}).throw_if_error();
-  }
-
-  double flops() const { return static_cast<double>(executor_->flops()); }
-
- private:
-  static int64_t elements(const std::vector<int64_t>& shape) {
-    int64_t count = 1;
-    for (const int64_t extent : shape) count *= extent;
-    return count;
-  }
-  static runtime::MemoryBlock block(int64_t bytes) {
-    runtime::MemoryBlock result;
-    result.reserve(bytes, "a benchmark").throw_if_error();
-    return result;
-  }
-  static void fill(DType dtype, std::byte* data, int64_t count) {
-    if (dtype == DType::F32) {
-      const std::vector<float> values = random(count);
-      std::copy(values.begin(), values.end(), reinterpret_cast<float*>(data));
-    } else {
-      for (int64_t i = 0; i < count; ++i) store_from_i64(dtype, data + i * size_of(dtype), 1);
-    }
-  }
-  static std::vector<float> random(int64_t count) {
-    std::vector<float> data(static_cast<size_t>(count));
-    uint32_t state = 1;
-    for (float& x : data) {
-      state = state * 1664525u + 1013904223u;
-      x = (static_cast<float>(state >> 8) * 0x1p-24f - 0.5f) * 0.2f;
-    }
-    return data;
-  }
-
-  std::unique_ptr<runtime::Executor> executor_;
-  std::vector<DType> dtypes_;
-  std::vector<std::vector<int64_t>> shapes_;
-  std::vector<runtime::MemoryBlock> memory_;
-  std::vector<runtime::IoView> inputs_;
-  std::vector<int64_t> extents_;
-  runtime::MemoryBlock output_;
-};
+using bench::Clock;
+using bench::seconds_since;
+using bench::Subject;
 
 // Best of short slices, probe and kernel in turn: a glance on a busy machine, not a gate.
 bool glance(const std::string& name, Subject& subject, double gate) {

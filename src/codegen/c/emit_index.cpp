@@ -12,24 +12,6 @@ std::string integer_text(int64_t value) {
   return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
 }
 
-Dim Emitter::known(const Dim& dim) const {
-  if (constants_.empty() || dim.is_const()) return dim;
-  return dim.substitute([&](const Symbol& symbol) -> std::optional<Dim> {
-    const auto it = constants_.find(symbol.name());
-    return it == constants_.end() ? std::nullopt : std::optional<Dim>(it->second);
-  });
-}
-
-bool Emitter::is_lane_varying(const Dim& dim) const {
-  if (!lane_) return false;
-  for (const Symbol& symbol : dim.symbols()) {
-    if (symbol == *lane_ || lane_symbols_.contains(symbol.name())) return true;
-  }
-  return false;
-}
-
-Dim Emitter::at_lane(const Dim& dim, int64_t lane) const { return dim.substitute(*lane_, lane); }
-
 std::string Emitter::dim_at(const Dim& raw, int64_t lane) {
   at_lane_ = lane;
   return dim(at_lane(known(raw), lane));
@@ -114,16 +96,10 @@ std::string Emitter::atom_text(const Dim::Atom& atom) {
   return text;
 }
 
-Value& Emitter::register_at(int buffer, const Dim& raw) {
-  const Dim offset = known(lane_ ? at_lane(raw, 0) : raw);
+Value& Emitter::register_at(int buffer, const Dim& offset) {
   Storage& storage = storage_[static_cast<size_t>(buffer)];
-  TENON_CHECK(offset.is_const(), "kernel {}: register buffer {} is indexed by {}", kernel_.name,
-              kernel_.buffers[static_cast<size_t>(buffer)].name, offset.to_string());
-  const int64_t at =
-      storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
-  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()),
-              "kernel {}: register {} out of range", kernel_.name, at);
-  return storage.registers[static_cast<size_t>(at)];
+  return storage
+      .registers[register_place(buffer, offset, storage.vectors, storage.registers.size())];
 }
 
 void Emitter::bind(const Symbol& symbol, std::string text) {

@@ -7,10 +7,9 @@
 namespace tenon::codegen::c {
 
 using kernel::kLaneCount;
-using kernel::LoopKind;
 
 Emitter::Emitter(const kernel::Kernel& kernel, Isa isa)
-    : kernel_(kernel), lanes_(lanes_of_vectors(kernel, isa)) {}
+    : KernelWriter(kernel), lanes_(lanes_of_vectors(kernel, isa)) {}
 
 std::string Emitter::emit() {
   out_ = prelude(lanes_);
@@ -38,36 +37,11 @@ void Emitter::emit_block(const kernel::Block& block) {
   }
 }
 
-void Emitter::emit_stmt(const kernel::Stmt& stmt) {
-  memo_.clear();
-  if (const auto* loop = stmt.as<kernel::Loop>()) return emit_loop(*loop);
-  if (const auto* store = stmt.as<kernel::Store>()) return emit_store(*store);
-  if (const auto* let = stmt.as<kernel::Let>()) return emit_let(*let);
-  if (const auto* specialize = stmt.as<kernel::Specialize>()) return emit_specialize(*specialize);
-  emit_mma(std::get<kernel::Mma>(stmt.node));
-}
-
-void Emitter::emit_loop(const kernel::Loop& loop) {
-  switch (loop.kind) {
-    case LoopKind::Thread:
-      return emit_counted(loop, "begin", "end");
-    case LoopKind::Serial:
-      return emit_counted(loop, "0", dim(loop.extent));
-    case LoopKind::Ladder:
-      return emit_ladder(loop);
-    case LoopKind::Unroll:
-      return emit_unrolled(loop);
-    case LoopKind::Vector:
-      return emit_vector(loop);
-    case LoopKind::Parallel:
-      throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
-  }
-}
-
-void Emitter::emit_counted(const kernel::Loop& loop, const std::string& begin,
-                           const std::string& end) {
+void Emitter::emit_counted(const kernel::Loop& loop) {
+  const bool is_grid = loop.kind == kernel::LoopKind::Thread;
   const std::string& name = names_.of(loop.symbol.name());
-  line("for (i64 {0} = {1}; {0} < {2}; ++{0}) {{", name, begin, end);
+  line("for (i64 {0} = {1}; {0} < {2}; ++{0}) {{", name, is_grid ? "begin" : "0",
+       is_grid ? "end" : dim(loop.extent));
   open_block();
   bind(loop.symbol, name);
   emit_block(*loop.body);
@@ -91,26 +65,6 @@ void Emitter::emit_ladder(const kernel::Loop& loop) {
   unbind(loop.symbol);
   unbind(loop.rows[0]);
   close_block();
-}
-
-void Emitter::emit_unrolled(const kernel::Loop& loop) {
-  const Dim extent = known(loop.extent);
-  TENON_CHECK(extent.is_const(), "kernel {}: unrolled loop of extent {}", kernel_.name,
-              extent.to_string());
-  for (int64_t i = 0; i < extent.const_value(); ++i) {
-    constants_[loop.symbol.name()] = i;
-    emit_block(*loop.body);
-  }
-  constants_.erase(loop.symbol.name());
-}
-
-void Emitter::emit_vector(const kernel::Loop& loop) {
-  TENON_CHECK(!lane_ && loop.extent.is_const(kLaneCount), "kernel {}: bad vector loop",
-              kernel_.name);
-  lane_ = loop.symbol;
-  for (const kernel::Stmt& stmt : *loop.body) emit_stmt(stmt);
-  lane_.reset();
-  lane_symbols_.clear();
 }
 
 void Emitter::emit_specialize(const kernel::Specialize& specialize) {
@@ -159,38 +113,14 @@ void Emitter::emit_let(const kernel::Let& let) {
   lane_symbols_[let.symbol.name()] = name;
 }
 
-// For each row: broadcast a, multiply by the vectors of b, add to the row's accumulators.
-void Emitter::emit_mma(const kernel::Mma& mma) {
-  const Dim rows = known(mma.rows);
-  TENON_CHECK(rows.is_const(), "kernel {}: mma of {} rows", kernel_.name, rows.to_string());
-  const int64_t vectors = mma.cols / kLaneCount;
-  const Symbol lane = Symbol::range("mma.lane", kLaneCount);
-  std::vector<Value> b;
-  for (int64_t v = 0; v < vectors; ++v) {
-    lane_ = lane;
-    memo_.clear();
-    b.push_back(splat(emit_expr(substitute(mma.b, [&](const Symbol& symbol) -> std::optional<Dim> {
-      if (symbol == mma.col) return Dim(lane) + v * kLaneCount;
-      return std::nullopt;
-    }))));
-    lane_.reset();
+void Emitter::emit_multiply_add(int tile, size_t at, const Value& a, const Value& b) {
+  const Value& sum = storage_[static_cast<size_t>(tile)].registers[at];
+  const char* form =
+      is_float(sum.dtype) ? "{0} = fma_{1}({2}, {3}, {0});" : "{0} = {2} * {3} + {0};";
+  for (size_t part = 0; part < sum.parts.size(); ++part) {
+    line("{}", fmt::format(fmt::runtime(form), sum.parts[part], vector_type(sum.dtype),
+                           a.parts[part], b.parts[part]));
   }
-  const Storage& acc = storage_[static_cast<size_t>(mma.acc)];
-  const bool real = is_float(kernel_.buffers[static_cast<size_t>(mma.acc)].dtype);
-  const char* form = real ? "{0} = fma_{1}({2}, {3}, {0});" : "{0} = {2} * {3} + {0};";
-  for (int64_t row = 0; row < rows.const_value(); ++row) {
-    constants_[mma.row.name()] = row;
-    memo_.clear();
-    const Value a = splat(emit_expr(mma.a));
-    for (int64_t v = 0; v < vectors; ++v) {
-      const Value& tile = acc.registers[static_cast<size_t>(row * vectors + v)];
-      for (size_t part = 0; part < tile.parts.size(); ++part) {
-        line("{}", fmt::format(fmt::runtime(form), tile.parts[part], vector_type(tile.dtype),
-                               a.parts[part], b[static_cast<size_t>(v)].parts[part]));
-      }
-    }
-  }
-  constants_.erase(mma.row.name());
 }
 
 }  // namespace tenon::codegen::c

@@ -15,6 +15,7 @@
 
 #include "codegen/c/names.h"
 #include "codegen/isa.h"
+#include "codegen/kernel_writer.h"
 #include "kernel/kernel.h"
 
 namespace tenon::codegen::c {
@@ -27,7 +28,7 @@ struct Value {
   std::vector<std::string> parts;
 };
 
-class Emitter {
+class Emitter final : KernelWriter<Value, std::string> {
  public:
   Emitter(const kernel::Kernel& kernel, Isa isa);
   std::string emit();  // the whole C file
@@ -60,23 +61,19 @@ class Emitter {
   };
 
   // emit_stmt.cpp
-  void emit_block(const kernel::Block& block);
-  void emit_stmt(const kernel::Stmt& stmt);
-  void emit_loop(const kernel::Loop& loop);
-  void emit_counted(const kernel::Loop& loop, const std::string& begin, const std::string& end);
-  void emit_ladder(const kernel::Loop& loop);
-  void emit_unrolled(const kernel::Loop& loop);
-  void emit_vector(const kernel::Loop& loop);
-  void emit_let(const kernel::Let& let);
-  void emit_specialize(const kernel::Specialize& specialize);
-  void emit_mma(const kernel::Mma& mma);
+  void emit_block(const kernel::Block& block) override;
+  void emit_counted(const kernel::Loop& loop) override;
+  void emit_ladder(const kernel::Loop& loop) override;
+  void emit_let(const kernel::Let& let) override;
+  void emit_specialize(const kernel::Specialize& specialize) override;
+  void emit_multiply_add(int tile, size_t at, const Value& a, const Value& b) override;
 
   // emit_buffers.cpp
   void declare_buffers();
   void declare_registers(const kernel::Buffer& buffer, Storage& storage);
 
   // emit_memory.cpp
-  void emit_store(const kernel::Store& store);
+  void emit_store(const kernel::Store& store) override;
   void store_vector(const kernel::Store& store, const Value& value, const Guarded& guard);
   void store_lanes(const kernel::Store& store, const Value& value, const Guarded& guard);
   Value emit_load(const kernel::Expr& expr);
@@ -95,7 +92,8 @@ class Emitter {
   Value emit_in_range(const kernel::Expr& expr);
 
   // emit_expr.cpp
-  Value emit_expr(const kernel::ExprRef& expr);
+  Value emit_expr(const kernel::ExprRef& expr) override;
+  Value in_all_lanes(const kernel::ExprRef& expr) override { return splat(emit_expr(expr)); }
   Value emit_constant(DType dtype, double value);
   Value emit_index(const kernel::Expr& expr);
   Value emit_pointwise(const kernel::Expr& expr);
@@ -118,10 +116,7 @@ class Emitter {
   bool varies(const Dim::Term& term) const;
   std::string term_text(const Dim::Term& term);
   std::string atom_text(const Dim::Atom& atom);
-  Dim known(const Dim& dim) const;  // unrolled and specialized symbols replaced by their values
   size_t depth_of(const Dim::Term& term) const;
-  bool is_lane_varying(const Dim& dim) const;
-  Dim at_lane(const Dim& dim, int64_t lane) const;
   Value& register_at(int buffer, const Dim& offset);
   void bind(const Symbol& symbol, std::string text);
   void unbind(const Symbol& symbol) { bindings_.erase(symbol.name()); }
@@ -143,7 +138,6 @@ class Emitter {
   Value variable(DType dtype, bool vector, const std::vector<std::string>& text);
   int64_t part_count() const { return kernel::kLaneCount / lanes_; }
 
-  const kernel::Kernel& kernel_;
   int64_t lanes_;  // of a vector: a divisor of kLaneCount
   Names names_;
   std::string out_;
@@ -153,11 +147,7 @@ class Emitter {
   std::vector<Storage> storage_;
   std::map<int, Transposed> transposed_;  // by buffer
   std::map<std::string, Binding> bindings_;
-  std::map<std::string, int64_t> constants_;
-  std::optional<Symbol> lane_;                           // inside a vector loop
-  std::map<std::string, std::string> lane_symbols_;      // lets inside a vector loop: arrays of i64
-  int64_t at_lane_ = 0;                                  // which element of those is meant
-  std::unordered_map<const kernel::Expr*, Value> memo_;  // within one statement
+  int64_t at_lane_ = 0;  // which element of a let's array is meant
 };
 
 // Names of C types: of a scalar, of a vector, of what lies in memory.

@@ -36,14 +36,6 @@ Dim term_dim(const Dim::Term& term) {
   return result;
 }
 
-Dim Emitter::known(const Dim& dim) const {
-  if (constants_.empty() || dim.is_const()) return dim;
-  return dim.substitute([&](const Symbol& symbol) -> std::optional<Dim> {
-    const auto it = constants_.find(symbol.name());
-    return it == constants_.end() ? std::nullopt : std::optional<Dim>(it->second);
-  });
-}
-
 size_t Emitter::depth_of(const Dim& dim) const {
   size_t depth = 0;
   for (const Symbol& symbol : dim.symbols()) {
@@ -54,16 +46,6 @@ size_t Emitter::depth_of(const Dim& dim) const {
   }
   return depth;
 }
-
-bool Emitter::is_lane_varying(const Dim& dim) const {
-  if (!lane_) return false;
-  for (const Symbol& symbol : dim.symbols()) {
-    if (symbol == *lane_ || lane_symbols_.contains(symbol.name())) return true;
-  }
-  return false;
-}
-
-Dim Emitter::at_lane(const Dim& dim, int64_t lane) const { return dim.substitute(*lane_, lane); }
 
 Emitter::Value* Emitter::emit_dim(const Dim& raw) {
   const Dim dim = known(raw);
@@ -177,16 +159,10 @@ Emitter::Value* Emitter::address(int buffer, const Dim& raw) {
       type, pointer, builder_.getInt64(static_cast<uint64_t>(offset.constant_term())));
 }
 
-llvm::AllocaInst*& Emitter::register_at(int buffer, const Dim& raw) {
-  const Dim offset = known(lane_ ? at_lane(raw, 0) : raw);
+llvm::AllocaInst*& Emitter::register_at(int buffer, const Dim& offset) {
   Storage& storage = storage_[static_cast<size_t>(buffer)];
-  TENON_CHECK(offset.is_const(), "kernel {}: register buffer {} is indexed by {}", kernel_.name,
-              kernel_.buffers[static_cast<size_t>(buffer)].name, offset.to_string());
-  const int64_t at =
-      storage.vectors ? offset.const_value() / kernel::kLaneCount : offset.const_value();
-  TENON_CHECK(at >= 0 && at < static_cast<int64_t>(storage.registers.size()),
-              "kernel {}: register {} out of range", kernel_.name, at);
-  return storage.registers[static_cast<size_t>(at)];
+  return storage
+      .registers[register_place(buffer, offset, storage.vectors, storage.registers.size())];
 }
 
 void Emitter::bind(const Symbol& symbol, Value* value) {

@@ -1,4 +1,4 @@
-// Statements: loops, ladders, specialization, stores, gathers and tile instructions.
+// Statements: loops, ladders, specialization, lets and tiles.
 #include <llvm/IR/Dominators.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -20,7 +20,7 @@ enum Argument { kBuffers, kDims, kScratch, kBegin, kEnd, kFault };  // of progra
 }  // namespace
 
 Emitter::Emitter(const kernel::Kernel& kernel, llvm::Module& module, bool has_scale)
-    : kernel_(kernel),
+    : KernelWriter(kernel),
       module_(module),
       has_scale_(has_scale),
       context_(module.getContext()),
@@ -103,38 +103,15 @@ void Emitter::emit_block(const kernel::Block& block) {
   while (scopes_.size() > depth) pop_scope();  // opened by lets
 }
 
-void Emitter::emit_stmt(const kernel::Stmt& stmt) {
-  memo_.clear();
-  if (const auto* loop = stmt.as<kernel::Loop>()) return emit_loop(*loop);
-  if (const auto* store = stmt.as<kernel::Store>()) return emit_store(*store);
-  if (const auto* let = stmt.as<kernel::Let>()) return emit_let(*let);
-  if (const auto* specialize = stmt.as<kernel::Specialize>()) return emit_specialize(*specialize);
-  emit_mma(std::get<kernel::Mma>(stmt.node));
-}
-
-void Emitter::emit_loop(const kernel::Loop& loop) {
-  switch (loop.kind) {
-    case LoopKind::Thread:
-      return emit_counted(loop, function_->getArg(kBegin), function_->getArg(kEnd));
-    case LoopKind::Serial:
-      return emit_counted(loop, builder_.getInt64(0), emit_dim(loop.extent));
-    case LoopKind::Ladder:
-      return emit_ladder(loop);
-    case LoopKind::Unroll:
-      return emit_unrolled(loop);
-    case LoopKind::Vector:
-      return emit_vector(loop);
-    case LoopKind::Parallel:
-      throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
-  }
-}
-
 // Tested at the bottom, with a guard above where the loop may be empty.
-void Emitter::emit_counted(const kernel::Loop& loop, Value* begin, Value* end) {
+void Emitter::emit_counted(const kernel::Loop& loop) {
+  const bool is_grid = loop.kind == LoopKind::Thread;
+  Value* begin = is_grid ? function_->getArg(kBegin) : builder_.getInt64(0);
+  Value* end = is_grid ? function_->getArg(kEnd) : emit_dim(loop.extent);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* head = llvm::BasicBlock::Create(context_, loop.symbol.name(), function_);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
-  if (loop.kind == LoopKind::Serial && known(loop.extent).bounds().lo >= 1) {
+  if (!is_grid && known(loop.extent).bounds().lo >= 1) {
     builder_.CreateBr(head);
   } else {
     builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), head, after);
@@ -179,26 +156,6 @@ void Emitter::emit_ladder(const kernel::Loop& loop) {
   start->addIncoming(next, builder_.GetInsertBlock());
   builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), head, after);
   builder_.SetInsertPoint(after);
-}
-
-void Emitter::emit_unrolled(const kernel::Loop& loop) {
-  const Dim extent = known(loop.extent);
-  TENON_CHECK(extent.is_const(), "kernel {}: unrolled loop of extent {}", kernel_.name,
-              extent.to_string());
-  for (int64_t i = 0; i < extent.const_value(); ++i) {
-    constants_[loop.symbol.name()] = i;
-    emit_block(*loop.body);
-  }
-  constants_.erase(loop.symbol.name());
-}
-
-void Emitter::emit_vector(const kernel::Loop& loop) {
-  TENON_CHECK(!lane_ && loop.extent.is_const(kLaneCount), "kernel {}: bad vector loop",
-              kernel_.name);
-  lane_ = loop.symbol;
-  for (const kernel::Stmt& stmt : *loop.body) emit_stmt(stmt);
-  lane_.reset();
-  lane_symbols_.clear();
 }
 
 void Emitter::emit_specialize(const kernel::Specialize& specialize) {
@@ -280,94 +237,10 @@ Emitter::Value* Emitter::emit_checked(const kernel::Let& let, Value* value) {
   return safe;
 }
 
-void Emitter::emit_store(const kernel::Store& store) {
-  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
-  Value* value = emit_expr(store.value);
-  if (buffer.storage == kernel::Storage::Register) {
-    transposed_.erase(store.buffer);
-    llvm::AllocaInst* target = register_at(store.buffer, store.offset);
-    if (target->getAllocatedType()->isVectorTy()) value = splat(value);
-    builder_.CreateStore(value, target);
-    return;
-  }
-  if (buffer.dtype == DType::Bool) {
-    llvm::Type* byte = builder_.getInt8Ty();
-    value = builder_.CreateZExt(value, value->getType()->isVectorTy() ? vector_type(byte) : byte);
-  }
-  const llvm::Align align(static_cast<uint64_t>(size_of(buffer.dtype)));
-  const Dim offset = known(store.offset);
-  Value* guard = emit_guards(store.guards);
-  if (!lane_) {
-    Value* at = address(store.buffer, offset);
-    if (!guard) {
-      builder_.CreateAlignedStore(value, at, align);
-      return;
-    }
-    auto* one = llvm::FixedVectorType::get(value->getType(), 1);
-    value = builder_.CreateInsertElement(llvm::PoisonValue::get(one), value, uint64_t{0});
-    builder_.CreateMaskedStore(value, at, align, masked_lane(guard));
-    return;
-  }
-  value = splat(value);
-  if (uses_lane_symbols(offset)) {
-    builder_.CreateMaskedScatter(value, lane_addresses(store.buffer, offset), align,
-                                 guard ? splat(guard) : nullptr);
-    return;
-  }
-  if (is_lane_step(offset)) {
-    Value* at = address(store.buffer, at_lane(offset, 0));
-    if (guard) {
-      builder_.CreateMaskedStore(value, at, align, splat(guard));
-    } else {
-      builder_.CreateAlignedStore(value, at, align);
-    }
-    return;
-  }
-  // Lanes apart: one store each; guarded ones through a mask of one lane.
-  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
-    Value* at = address(store.buffer, at_lane(offset, lane));
-    Value* element = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
-    if (!guard) {
-      builder_.CreateAlignedStore(element, at, align);
-      continue;
-    }
-    auto* one = llvm::FixedVectorType::get(element->getType(), 1);
-    Value* mask =
-        masked_lane(builder_.CreateExtractElement(splat(guard), static_cast<uint64_t>(lane)));
-    builder_.CreateMaskedStore(
-        builder_.CreateInsertElement(llvm::PoisonValue::get(one), element, uint64_t{0}), at, align,
-        mask);
-  }
-}
-
-// For each row: broadcast a, multiply by the vectors of b, add to the row's accumulators.
-void Emitter::emit_mma(const kernel::Mma& mma) {
-  const Dim rows = known(mma.rows);
-  TENON_CHECK(rows.is_const(), "kernel {}: mma of {} rows", kernel_.name, rows.to_string());
-  const int64_t vectors = mma.cols / kLaneCount;
-  const Symbol lane = Symbol::range("mma.lane", kLaneCount);
-  std::vector<Value*> b;
-  for (int64_t v = 0; v < vectors; ++v) {
-    lane_ = lane;
-    memo_.clear();
-    b.push_back(splat(emit_expr(substitute(mma.b, [&](const Symbol& symbol) -> std::optional<Dim> {
-      if (symbol == mma.col) return Dim(lane) + v * kLaneCount;
-      return std::nullopt;
-    }))));
-    lane_.reset();
-  }
-  Storage& acc = storage_[static_cast<size_t>(mma.acc)];
-  for (int64_t row = 0; row < rows.const_value(); ++row) {
-    constants_[mma.row.name()] = row;
-    memo_.clear();
-    Value* a = splat(emit_expr(mma.a));
-    for (int64_t v = 0; v < vectors; ++v) {
-      llvm::AllocaInst* tile = acc.registers[static_cast<size_t>(row * vectors + v)];
-      Value* old = builder_.CreateLoad(tile->getAllocatedType(), tile);
-      builder_.CreateStore(emit_fma(a, b[static_cast<size_t>(v)], old), tile);
-    }
-  }
-  constants_.erase(mma.row.name());
+void Emitter::emit_multiply_add(int tile, size_t at, Value* const& a, Value* const& b) {
+  llvm::AllocaInst* sum = storage_[static_cast<size_t>(tile)].registers[at];
+  Value* old = builder_.CreateLoad(sum->getAllocatedType(), sum);
+  builder_.CreateStore(emit_fma(a, b, old), sum);
 }
 
 }  // namespace tenon::codegen

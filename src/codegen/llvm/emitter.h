@@ -1,5 +1,5 @@
-// Emitter: writes one scheduled kernel as an LLVM function. Statements, expressions and indices are
-// in files of their own (emit_stmt.cpp, emit_expr.cpp, emit_index.cpp); this is what they share.
+// Emitter: writes one scheduled kernel as an LLVM function. Statements, expressions,
+// memory and indices are in files of their own (emit_*.cpp); this is what they share.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,11 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "codegen/kernel_writer.h"
 #include "kernel/kernel.h"
 
 namespace tenon::codegen {
 
-class Emitter {
+class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
  public:
   // `has_scale`: the machine has one instruction for 16 lanes of Op::Scale.
   Emitter(const kernel::Kernel& kernel, llvm::Module& module, bool has_scale);
@@ -55,42 +56,44 @@ class Emitter {
   };
 
   // emit_stmt.cpp
-  void emit_block(const kernel::Block& block);
-  void emit_stmt(const kernel::Stmt& stmt);
-  void emit_loop(const kernel::Loop& loop);
-  void emit_counted(const kernel::Loop& loop, Value* begin, Value* end);
-  void emit_ladder(const kernel::Loop& loop);
-  void emit_unrolled(const kernel::Loop& loop);
-  void emit_vector(const kernel::Loop& loop);
-  void emit_store(const kernel::Store& store);
-  void emit_let(const kernel::Let& let);
+  void emit_block(const kernel::Block& block) override;
+  void emit_counted(const kernel::Loop& loop) override;
+  void emit_ladder(const kernel::Loop& loop) override;
+  void emit_let(const kernel::Let& let) override;
+  void emit_specialize(const kernel::Specialize& specialize) override;
+  void emit_multiply_add(int tile, size_t at, Value* const& a, Value* const& b) override;
   Value* emit_checked(const kernel::Let& let, Value* value);
-  void emit_specialize(const kernel::Specialize& specialize);
-  void emit_mma(const kernel::Mma& mma);
   void declare_buffers();
   void promote_registers();
 
   // emit_expr.cpp: a scalar where the value does not depend on the lane, a vector of kLaneCount
   // otherwise.
-  Value* emit_expr(const kernel::ExprRef& expr);
+  Value* emit_expr(const kernel::ExprRef& expr) override;
+  Value* in_all_lanes(const kernel::ExprRef& expr) override { return splat(emit_expr(expr)); }
+  Value* emit_lanes(const kernel::Expr& expr);
+  Value* emit_constant(DType dtype, double value);
+  Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
+  Value* splat(Value* x);
+  void unify(Value*& a, Value*& b);  // splats the scalar one if the other is a vector
+
+  // emit_memory.cpp
+  void emit_store(const kernel::Store& store) override;
   Value* emit_load(const kernel::Expr& expr);
   Value* emit_load_lanes(const kernel::Expr& expr);
   Value* emit_register_column(int buffer, const Dim& offset);
+  Value* masked_lane(Value* holds);  // a mask of one lane
+
+  // emit_guard.cpp: i1 or lanes of i1; null: always true
+  Value* emit_guards(const std::vector<kernel::Guard>& guards);
+  Value* emit_guard(const Dim& index, const Dim& bound);
+  Value* emit_lane_mask(const Dim& first, const Dim& bound);
+
+  // emit_pointwise.cpp
   Value* emit_pointwise(const kernel::Expr& expr);
   Value* emit_integer_quotient(Value* a, Value* b, bool is_signed);
   Value* emit_scale(Value* x, Value* n);
   Value* emit_fma(Value* a, Value* b, Value* c);
   Value* emit_cast(Value* x, DType from, DType to);
-  Value* emit_lanes(const kernel::Expr& expr);
-  Value* masked_lane(Value* holds);                      // a mask of one lane
-  Value* emit_greater(Value* a, Value* b, DType dtype);  // false where one is NaN
-  Value* emit_guards(
-      const std::vector<kernel::Guard>& guards);  // i1 or lanes of i1; null: always true
-  Value* emit_guard(const Dim& index, const Dim& bound);
-  Value* emit_lane_mask(const Dim& first, const Dim& bound);
-  Value* emit_constant(DType dtype, double value);
-  Value* splat(Value* x);
-  void unify(Value*& a, Value*& b);  // splats the scalar one if the other is a vector
 
   // emit_lanes.cpp: index expressions as vectors of i64
   Value* emit_lane_dim(const Dim& dim);
@@ -112,11 +115,7 @@ class Emitter {
   Value* emit_term(const Dim::Term& term);
   Value* emit_atom(const Dim::Atom& atom);
   Value* address(int buffer, const Dim& offset);
-  Dim known(
-      const Dim& dim) const;  // with unrolled and specialized symbols replaced by their values
   size_t depth_of(const Dim& dim) const;
-  bool is_lane_varying(const Dim& dim) const;
-  Dim at_lane(const Dim& dim, int64_t lane) const;
 
   llvm::AllocaInst*& register_at(int buffer, const Dim& offset);
   void push_scope();
@@ -128,7 +127,6 @@ class Emitter {
   llvm::Type* memory_type(DType dtype) const;  // of elements in memory
   llvm::Type* vector_type(llvm::Type* element) const;
 
-  const kernel::Kernel& kernel_;
   llvm::Module& module_;
   const bool has_scale_;
   llvm::LLVMContext& context_;
@@ -138,10 +136,6 @@ class Emitter {
   std::map<int, Transposed> transposed_;  // by buffer
   std::vector<Scope> scopes_;
   std::map<std::string, Binding> bindings_;
-  std::map<std::string, int64_t> constants_;
-  std::optional<Symbol> lane_;                  // inside a vector loop
-  std::map<std::string, Value*> lane_symbols_;  // lets inside a vector loop: an i64 per lane
-  std::unordered_map<const kernel::Expr*, Value*> memo_;  // within one statement
 };
 
 // One term of a Dim as a Dim.

@@ -1,0 +1,99 @@
+#include "bench/bandwidth_probe.h"
+
+#include <array>
+#include <cstdint>
+
+#include "bench/subject.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kMostReads = 3;
+
+struct Streams {
+  std::array<const float*, kMostReads> in{};
+  float* out = nullptr;
+  int64_t count = 0;  // floats in each, a multiple of kStride
+};
+constexpr int64_t kLine = 16, kLines = 4, kStride = kLine * kLines;  // floats
+
+using Sweep = float (*)(const Streams&);
+
+#if defined(__x86_64__)
+template <int reads, Store store>
+__attribute__((target("avx512f"))) float sweep_avx512(const Streams& streams) {
+  __m512 sums[kLines] = {};
+  for (int64_t i = 0; i < streams.count; i += kStride) {
+    for (int64_t line = 0; line < kLines; ++line) {
+      const int64_t at = i + line * kLine;
+      __m512 x = _mm512_load_ps(streams.in[0] + at);
+      for (size_t r = 1; r < reads; ++r) x = _mm512_add_ps(x, _mm512_load_ps(streams.in[r] + at));
+      if constexpr (store == Store::None) sums[line] = _mm512_add_ps(sums[line], x);
+      if constexpr (store == Store::Cached) _mm512_store_ps(streams.out + at, x);
+      if constexpr (store == Store::Streamed) _mm512_stream_ps(streams.out + at, x);
+    }
+  }
+  return _mm512_reduce_add_ps(sums[0] + sums[1] + sums[2] + sums[3]);
+}
+#endif
+
+template <int reads, Store store>
+float sweep_baseline(const Streams& streams) {
+  float sums[kStride] = {};
+  for (int64_t i = 0; i < streams.count; i += kStride) {
+    for (int64_t lane = 0; lane < kStride; ++lane) {
+      float x = streams.in[0][i + lane];
+      for (size_t r = 1; r < reads; ++r) x += streams.in[r][i + lane];
+      if constexpr (store == Store::None) sums[lane] += x;
+      if constexpr (store != Store::None) streams.out[i + lane] = x;
+    }
+  }
+  float total = 0;
+  for (const float sum : sums) total += sum;
+  return total;
+}
+
+template <int reads, Store store>
+Sweep sweep_for() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return sweep_avx512<reads, store>;
+#endif
+  return sweep_baseline<reads, store>;
+}
+
+template <int reads>
+Sweep sweep_for(Store store) {
+  return store == Store::None     ? sweep_for<reads, Store::None>()
+         : store == Store::Cached ? sweep_for<reads, Store::Cached>()
+                                  : sweep_for<reads, Store::Streamed>();
+}
+
+}  // namespace
+
+double measure_bandwidth(const Traffic& traffic, int megabytes, double seconds) {
+  const int streams = traffic.reads + (traffic.store == Store::None ? 0 : 1);
+  const int64_t count = (int64_t{megabytes} << 20) / 4 / streams / kStride * kStride;
+  runtime::MemoryBlock memory;
+  memory.reserve(count * streams * 4, "the bandwidth probe").throw_if_error();
+  auto* floats = reinterpret_cast<float*>(memory.data());
+  for (int64_t i = 0; i < count * streams; ++i) floats[i] = 1;
+  Streams given{.count = count};
+  for (int i = 0; i < traffic.reads; ++i) given.in[static_cast<size_t>(i)] = floats + i * count;
+  given.out = floats + traffic.reads * count;
+
+  const Sweep sweep = traffic.reads == 1   ? sweep_for<1>(traffic.store)
+                      : traffic.reads == 2 ? sweep_for<2>(traffic.store)
+                                           : sweep_for<3>(traffic.store);
+  volatile float sink = 0;
+  const auto begin = Clock::now();
+  int sweeps = 0;
+  do sink = sweep(given), ++sweeps;
+  while (seconds_since(begin) < seconds);
+  return static_cast<double>(count * streams * 4) * sweeps / seconds_since(begin) * 1e-9;
+}
+
+}  // namespace tenon::bench
