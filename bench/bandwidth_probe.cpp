@@ -1,7 +1,9 @@
 #include "bench/bandwidth_probe.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 
 #include "bench/subject.h"
 
@@ -19,6 +21,8 @@ struct Streams {
   float* out = nullptr;
   int64_t count = 0;  // floats in each, a multiple of kStride
 };
+
+constexpr int64_t kSkew = kSkewBytes / 4;
 constexpr int64_t kLine = 16, kLines = 4, kStride = kLine * kLines;  // floats
 
 using Sweep = float (*)(const Streams&);
@@ -37,7 +41,9 @@ __attribute__((target("avx512f"))) float sweep_avx512(const Streams& streams) {
       if constexpr (store == Store::Streamed) _mm512_stream_ps(streams.out + at, x);
     }
   }
-  return _mm512_reduce_add_ps(sums[0] + sums[1] + sums[2] + sums[3]);
+  alignas(64) float lanes[kLine];
+  _mm512_store_ps(lanes, sums[0] + sums[1] + sums[2] + sums[3]);
+  return std::accumulate(lanes, lanes + kLine, 0.0F);
 }
 #endif
 
@@ -52,9 +58,7 @@ float sweep_baseline(const Streams& streams) {
       if constexpr (store != Store::None) streams.out[i + lane] = x;
     }
   }
-  float total = 0;
-  for (const float sum : sums) total += sum;
-  return total;
+  return std::accumulate(sums, sums + kStride, 0.0F);
 }
 
 template <int reads, Store store>
@@ -74,26 +78,33 @@ Sweep sweep_for(Store store) {
 
 }  // namespace
 
-double measure_bandwidth(const Traffic& traffic, int megabytes, double seconds) {
+BandwidthProbe::BandwidthProbe(const Traffic& traffic, int megabytes) : traffic_(traffic) {
   const int streams = traffic.reads + (traffic.store == Store::None ? 0 : 1);
-  const int64_t count = (int64_t{megabytes} << 20) / 4 / streams / kStride * kStride;
-  runtime::MemoryBlock memory;
-  memory.reserve(count * streams * 4, "the bandwidth probe").throw_if_error();
-  auto* floats = reinterpret_cast<float*>(memory.data());
-  for (int64_t i = 0; i < count * streams; ++i) floats[i] = 1;
-  Streams given{.count = count};
-  for (int i = 0; i < traffic.reads; ++i) given.in[static_cast<size_t>(i)] = floats + i * count;
-  given.out = floats + traffic.reads * count;
+  const int64_t whole = int64_t{4} * streams * kStride;
+  bytes_ = (int64_t{megabytes} << 20) / whole * whole;
+  memory_.reserve(bytes_ + streams * kSkewBytes, "the bandwidth probe").throw_if_error();
+  std::fill_n(reinterpret_cast<float*>(memory_.data()), (bytes_ + streams * kSkewBytes) / 4, 1.0F);
+}
 
-  const Sweep sweep = traffic.reads == 1   ? sweep_for<1>(traffic.store)
-                      : traffic.reads == 2 ? sweep_for<2>(traffic.store)
-                                           : sweep_for<3>(traffic.store);
-  volatile float sink = 0;
-  const auto begin = Clock::now();
+double BandwidthProbe::measure(double seconds) const {
+  const int streams = traffic_.reads + (traffic_.store == Store::None ? 0 : 1);
+  Streams given{.count = bytes_ / 4 / streams};
+  auto* floats = reinterpret_cast<float*>(memory_.data());
+  for (int i = 0; i < traffic_.reads; ++i)
+    given.in[static_cast<size_t>(i)] = floats + i * (given.count + kSkew);
+  given.out = floats + traffic_.reads * (given.count + kSkew);
+
+  const Sweep sweep = traffic_.reads == 1   ? sweep_for<1>(traffic_.store)
+                      : traffic_.reads == 2 ? sweep_for<2>(traffic_.store)
+                                            : sweep_for<3>(traffic_.store);
+  float sink = 0;
   int sweeps = 0;
-  do sink = sweep(given), ++sweeps;
+  const auto begin = Clock::now();
+  do sink += sweep(given), ++sweeps;
   while (seconds_since(begin) < seconds);
-  return static_cast<double>(count * streams * 4) * sweeps / seconds_since(begin) * 1e-9;
+  const double elapsed = seconds_since(begin);
+  asm volatile("" : : "m"(sink) : "memory");
+  return static_cast<double>(bytes_) * sweeps / elapsed * 1e-9;
 }
 
 }  // namespace tenon::bench

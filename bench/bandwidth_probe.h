@@ -2,6 +2,10 @@
 // almost nothing else, independent of the compiler.
 #pragma once
 
+#include <cstdint>
+
+#include "runtime/memory_block.h"
+
 namespace tenon::bench {
 
 // What a kernel moves: streams read in step with each other, and perhaps one written, past the
@@ -12,8 +16,18 @@ struct Traffic {
   Store store = Store::None;
 };
 
-// GB/s of one thread (reads and writes counted once each, what a cached store fetches first not
-// counted): the best sweep over `megabytes` in all streams together within `seconds`.
-double measure_bandwidth(const Traffic& traffic, int megabytes, double seconds);
+// Its streams, `megabytes` in all, stay where they are from one measurement to the next.
+class BandwidthProbe {
+ public:
+  BandwidthProbe(const Traffic& traffic, int megabytes);
+  // GB/s of one thread over that time (reads and writes counted once each, what a cached store
+  // fetches first not counted).
+  double measure(double seconds) const;
+
+ private:
+  Traffic traffic_;
+  int64_t bytes_;
+  runtime::MemoryBlock memory_;
+};
 
 }  // namespace tenon::bench

@@ -59,19 +59,22 @@ void Subject::bind(const std::vector<std::vector<int64_t>>& shapes) {
   memory_.clear();
   for (const auto& shape : shapes_) {
     const DType dtype = dtypes_[inputs_.size()];
-    memory_.push_back(block(elements(shape) * size_of(dtype)));
-    fill(dtype, memory_.back().data(), elements(shape));
-    inputs_.push_back({memory_.back().data(), dtype, shape, {}});
+    const auto skew = static_cast<int64_t>(memory_.size()) * kSkewBytes;
+    memory_.push_back(block(elements(shape) * size_of(dtype) + skew));
+    std::byte* data = memory_.back().data() + skew;
+    fill(dtype, data, elements(shape));
+    inputs_.push_back({data, dtype, shape, {}});
   }
   executor_->bind(inputs_).throw_if_error();
   extents_.assign(executor_->output_extents(0).begin(), executor_->output_extents(0).end());
-  output_ = block(elements(extents_) * size_of(DType::F32));
+  output_skew_ = static_cast<int64_t>(memory_.size()) * kSkewBytes;
+  output_ = block(elements(extents_) * size_of(DType::F32) + output_skew_);
   run();
 }
 
 void Subject::run() {
   executor_->bind(inputs_).throw_if_error();
-  const runtime::IoView out{output_.data(), DType::F32, extents_, {}};
+  const runtime::IoView out{output_.data() + output_skew_, DType::F32, extents_, {}};
   executor_->execute({&out, 1}).throw_if_error();
 }
 

@@ -17,6 +17,10 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Streams that begin at the same place of a page compete for the same banks and sets: buffers lie
+// this much further each, those of the probe, too.
+inline constexpr int64_t kSkewBytes = 2048;
+
 // Floats are random, integers one. The memory is of the kind that a program's own intermediates
 // have (huge pages where the system gives them).
 class Subject {
@@ -35,6 +39,7 @@ class Subject {
   std::vector<runtime::IoView> inputs_;
   std::vector<int64_t> extents_;
   runtime::MemoryBlock output_;
+  int64_t output_skew_ = 0;
 };
 
 }  // namespace tenon::bench

@@ -150,7 +150,8 @@ Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& aro
   nest.loops = loops;
   Block fill;
   if (is_transpose(nest)) {
-    fill = transposed(nest);
+    const Loop& columns = *nest.body[0].as<Loop>();
+    fill = transposed(nest, 0, loops.back().extent, 0, columns.extent);
     loops.pop_back();
   } else {
     fill = row_statements(nest.body);

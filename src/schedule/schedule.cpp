@@ -108,6 +108,8 @@ Scheduled Scheduler::run() {
     kernel_.body = schedule_tiles(nest);
   } else if (is_transpose(nest)) {
     kernel_.body = schedule_transpose(nest);
+  } else if (reduces_columns(nest)) {
+    kernel_.body = schedule_columns(nest);
   } else if (nest.loops.empty()) {
     kernel_.body = schedule_flat(nest);
   } else {

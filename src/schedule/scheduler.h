@@ -42,6 +42,7 @@ inline int64_t guess(const Dim& extent) {
 }
 
 bool is_transpose(const RowNest& nest);
+bool reduces_columns(const RowNest& nest);
 
 class Scheduler {
  public:
@@ -58,11 +59,14 @@ class Scheduler {
   kernel::Block threaded(const RowNest& nest, int64_t row_block, const Dim& groups,
                          const ItemBody& make);
 
-  // rows.cpp, transpose.cpp, contraction.cpp, tiles.cpp, windows.cpp: the kinds of schedules.
+  // rows.cpp, columns.cpp, transpose.cpp, contraction.cpp, tiles.cpp, windows.cpp: the kinds of
+  // schedules.
   kernel::Block schedule_rows(const RowNest& nest);
   kernel::Block schedule_flat(const RowNest& nest);
+  kernel::Block schedule_columns(const RowNest& nest);
   kernel::Block schedule_transpose(const RowNest& nest);
-  kernel::Block transposed(const RowNest& nest);
+  kernel::Block transposed(const RowNest& nest, const Dim& first_row, const Dim& row_count,
+                           const Dim& first_column, const Dim& column_count);
   kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_windows(const RowNest& nest, const Contraction& contraction);

@@ -1,6 +1,8 @@
-// Copies that turn rows into columns (keys on their way into panels, weights stored the other way
-// round): read along rows and written along columns, 16 x 16 elements at a time, so that memory
-// only sees whole vectors.
+// Stores that turn rows into columns (a transpose, keys on their way into panels, weights stored
+// the other way round): read along rows and written along columns, 16 x 16 elements at a time
+// through registers, so that memory only sees whole vectors.
+#include <algorithm>
+
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -9,79 +11,121 @@ using namespace kernel;
 
 namespace {
 
+// Of a work item of sixteen rows: lines are written one after the other, and their
+// neighbours are read while they are in a cache.
+constexpr int64_t kColumnsPerItem = 1024;
+
 bool is_whole(const Dim& extent) {
   return extent.is_const() && extent.const_value() % kLaneCount == 0;
 }
 
-}  // namespace
-
-// One store of one load, of whole 16 x 16 blocks, that reads along rows and writes along columns.
-bool is_transpose(const RowNest& nest) {
-  if (!nest.single_column_loop || nest.loops.empty()) return false;
-  const Loop& rows = nest.loops.back();
-  const Loop& columns = *nest.body[0].as<Loop>();
-  if (columns.body->size() != 1) return false;
-  const Store& s = *(*columns.body)[0].as<Store>();
-  if (s.value->op != Op::Load || !s.guards.empty() || !is_whole(rows.extent) ||
-      !is_whole(columns.extent))
-    return false;
-  for (const Guard& guard : s.value->guards) {
-    if (guard.index.uses(rows.symbol) || guard.bound.uses(rows.symbol)) return false;
-  }
-  auto contiguous = [](const Dim& offset, const Symbol& along) {
-    return offset.coefficient(along) == Dim(1);
-  };
-  return contiguous(s.value->index, rows.symbol) && !contiguous(s.value->index, columns.symbol) &&
-         contiguous(s.offset, columns.symbol);
+// Too few to fill half a vector.
+bool is_short(const Dim& extent) {
+  return extent.is_const() && extent.const_value() < kLaneCount / 2;
 }
 
-// Goes through 16 x 16 blocks of registers: vectors in, vectors out, transposed between. The loops
-// outside the two innermost ranges of the nest are the caller's.
-Block Scheduler::transposed(const RowNest& nest) {
+bool is_along(const Dim& offset, const Symbol& symbol) {
+  return offset.coefficient(symbol) == Dim(1);
+}
+
+// The load of a store's value that runs along rows where the store runs along columns; null if
+// there is none, or more than one.
+const Expr* turned_load(const Store& s, const Symbol& row, const Symbol& column) {
+  const Expr* found = nullptr;
+  int count = 0;
+  for_each(s.value, [&](const Expr& e) {
+    if (e.op != Op::Load || !is_along(e.index, row) || is_along(e.index, column)) return;
+    found = &e;
+    ++count;
+  });
+  return count == 1 ? found : nullptr;
+}
+
+}  // namespace
+
+// One store of one turned load.
+bool is_transpose(const RowNest& nest) {
+  if (!nest.single_column_loop || nest.loops.empty() || !nest.lets.empty()) return false;
   const Loop& rows = nest.loops.back();
   const Loop& columns = *nest.body[0].as<Loop>();
-  const Store& copy = *(*columns.body)[0].as<Store>();
-  const DType dtype = copy.value->dtype;
+  if (columns.body->size() != 1 || is_short(rows.extent) || is_short(columns.extent)) return false;
+  const Store& s = *(*columns.body)[0].as<Store>();
+  return s.guards.empty() && is_along(s.offset, columns.symbol) &&
+         turned_load(s, rows.symbol, columns.symbol);
+}
+
+// `row_count` rows from the first on, likewise columns, by blocks of registers: vectors in, vectors
+// out, turned between.
+Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim& row_count,
+                            const Dim& first_column, const Dim& column_count) {
+  const Loop& rows = nest.loops.back();
+  const Loop& columns = *nest.body[0].as<Loop>();
+  const Store& target = *(*columns.body)[0].as<Store>();
+  const Expr& turned = *turned_load(target, rows.symbol, columns.symbol);
   const int block = kernel_.add_buffer({.name = "block" + std::to_string(names_++),
-                                        .dtype = dtype,
+                                        .dtype = turned.dtype,
                                         .elements = kLaneCount * kLaneCount,
                                         .storage = Storage::Register});
-  const Dim row_blocks = floordiv(rows.extent, kLaneCount);
-  const Dim column_blocks = floordiv(columns.extent, kLaneCount);
+  const Dim row_blocks = ceildiv(row_count, kLaneCount);
+  const Dim column_blocks = ceildiv(column_count, kLaneCount);
   const Symbol r = fresh("r", row_blocks), c = fresh("c", column_blocks);
-  const Symbol in = fresh("u", kLaneCount), out = fresh("u", kLaneCount);
-  const Symbol in_lane = fresh("l", kLaneCount), out_lane = fresh("l", kLaneCount);
-  auto at = [&](const Dim& row, const Dim& column) -> SymbolMap {
-    return [&, row, column](const Symbol& s) -> std::optional<Dim> {
-      if (s == rows.symbol) return Dim(r) * kLaneCount + row;
-      if (s == columns.symbol) return Dim(c) * kLaneCount + column;
+  struct Element {
+    Dim row, column;
+    std::vector<Guard> guards;
+  };
+  const auto element = [&](const Dim& row, const Dim& column) {
+    Element e{
+        first_row + Dim(r) * kLaneCount + row, first_column + Dim(c) * kLaneCount + column, {}};
+    if (!is_whole(rows.extent)) e.guards.push_back({e.row, rows.extent});
+    if (!is_whole(columns.extent)) e.guards.push_back({e.column, columns.extent});
+    return e;
+  };
+  const auto at = [&](const Element& e) -> SymbolMap {
+    return [&rows, &columns, e](const Symbol& s) -> std::optional<Dim> {
+      if (s == rows.symbol) return e.row;
+      if (s == columns.symbol) return e.column;
       return std::nullopt;
     };
   };
-  const Stmt read =
-      store(block, Dim(in) * kLaneCount + in_lane, substitute(copy.value, at(in_lane, in)));
-  const Stmt write = store(copy.buffer, copy.offset.substitute(at(out, out_lane)),
-                           load(block, dtype, Dim(out_lane) * kLaneCount + out));
-  auto vectors = [&](const Symbol& u, const Symbol& l, const Stmt& s) {
+  const auto guarded = [](const ExprRef& value, const Element& e) {
+    return transform(value, [&](Expr& copy) -> ExprRef {
+      if (copy.op == Op::Load)
+        copy.guards.insert(copy.guards.end(), e.guards.begin(), e.guards.end());
+      return nullptr;
+    });
+  };
+  const Symbol in = fresh("u", kLaneCount), in_lane = fresh("l", kLaneCount);
+  const Element read = element(in_lane, in);
+  const ExprRef source = load(turned.buffer, turned.dtype, turned.index, turned.guards);
+  const Stmt reads =
+      store(block, Dim(in) * kLaneCount + in_lane, guarded(substitute(source, at(read)), read));
+  const Symbol out = fresh("u", kLaneCount), out_lane = fresh("l", kLaneCount);
+  const Element write = element(out, out_lane);
+  const ExprRef value =
+      transform(guarded(substitute(target.value, at(write)), write), [&](Expr& copy) -> ExprRef {
+        if (copy.op != Op::Load || copy.buffer != turned.buffer ||
+            copy.index != turned.index.substitute(at(write)))
+          return nullptr;
+        return load(block, turned.dtype, Dim(out_lane) * kLaneCount + out);
+      });
+  const Stmt writes =
+      store(target.buffer, target.offset.substitute(at(write)), value, write.guards);
+  const auto vectors = [&](const Symbol& u, const Symbol& l, const Stmt& s) {
     return loop(LoopKind::Unroll, u, kLaneCount, {loop(LoopKind::Vector, l, kLaneCount, {s})});
   };
-  const Stmt inner = loop(LoopKind::Serial, c, column_blocks,
-                          {vectors(in, in_lane, read), vectors(out, out_lane, write)});
-  return {loop(LoopKind::Serial, r, row_blocks, {inner})};
+  return {loop(LoopKind::Serial, r, row_blocks,
+               {loop(LoopKind::Serial, c, column_blocks,
+                     {vectors(in, in_lane, reads), vectors(out, out_lane, writes)})})};
 }
 
 Block Scheduler::schedule_transpose(const RowNest& nest) {
-  RowNest outer = nest;
-  outer.loops.pop_back();
-  if (outer.loops.empty()) {
-    outer.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
-  }
-  const Symbol items = outer.loops.back().symbol;
-  return threaded(outer, 1, 1, [&](const Dim& item, const Dim&, const Dim&) -> Block {
-    Block body = transposed(nest);
-    for (Stmt& s : body) s = substitute(s, replacing(items, item));
-    return body;
-  });
+  const Dim& columns = nest.body[0].as<Loop>()->extent;
+  return threaded(nest, kLaneCount, ceildiv(columns, kColumnsPerItem),
+                  [&](const Dim& first, const Dim& count, const Dim& group) {
+                    const Dim column = group * kColumnsPerItem;
+                    return transposed(nest, first, count, column,
+                                      min(columns - column, kColumnsPerItem));
+                  });
 }
 
 }  // namespace tenon::schedule

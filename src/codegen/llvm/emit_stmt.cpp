@@ -106,7 +106,8 @@ void Emitter::emit_block(const kernel::Block& block) {
 // Tested at the bottom, with a guard above where the loop may be empty.
 void Emitter::emit_counted(const kernel::Loop& loop) {
   const bool is_grid = loop.kind == LoopKind::Thread;
-  Value* begin = is_grid ? function_->getArg(kBegin) : builder_.getInt64(0);
+  Value* begin = builder_.getInt64(0);
+  if (is_grid) begin = function_->getArg(kBegin);
   Value* end = is_grid ? function_->getArg(kEnd) : emit_dim(loop.extent);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* head = llvm::BasicBlock::Create(context_, loop.symbol.name(), function_);
