@@ -35,7 +35,7 @@ Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
     case graph::Op::LayerNorm:
       return lower_layer_norm(region, regions.stored.contains(root.node->operand(0)));
     case graph::Op::Softmax:
-      return lower_softmax(region);
+      return lower_softmax(region, regions.stored.contains(root.node->operand(0)));
     case graph::Op::MaxPool:
     case graph::Op::AveragePool:
     case graph::Op::LpPool:

@@ -97,7 +97,7 @@ kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 Lowered lower_contraction(Region& region);
 Lowered lower_attention(Region& region);
 Lowered lower_layer_norm(Region& region, bool stored);  // whether its input lies in memory
-Lowered lower_softmax(Region& region);
+Lowered lower_softmax(Region& region, bool stored);
 Lowered lower_reduction(Region& region);
 Lowered lower_pool(Region& region);
 // Where the region computes a convolution for tiles; nullopt: none, or one written out in place.

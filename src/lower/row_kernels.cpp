@@ -16,17 +16,18 @@ namespace {
 struct Row {
   Block fill;
   std::function<ExprRef(const Dim&)> at;
+  int local = -1;  // the buffer, if it is one
 };
 Row stage_row(Region& region, Value x, const std::function<Index(const Dim&)>& index,
               const Dim& extent, bool stored) {
-  if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }};
+  if (stored) return {{}, [&region, x, index](const Dim& j) { return region.at(x, index(j)); }, -1};
   const DType dtype = computed_in(x.dtype());
   const int row = region.local_row("row", dtype, extent);
   const Symbol j = region.range("jr", extent);
   const ExprRef value = region.at(x, index(j));
   Block fill =
       append(region.take_lets(), {loop(LoopKind::Parallel, j, extent, {store(row, j, value)})});
-  return {std::move(fill), [row, dtype](const Dim& at) { return load(row, dtype, at); }};
+  return {std::move(fill), [row, dtype](const Dim& at) { return load(row, dtype, at); }, row};
 }
 
 }  // namespace
@@ -60,9 +61,8 @@ Lowered lower_layer_norm(Region& region, bool stored) {
   return region.finish("layer_norm", std::move(body));
 }
 
-Lowered lower_softmax(Region& region) {
+Lowered lower_softmax(Region& region, bool stored) {
   const Value root = region.root();
-  const Value x = root.node->operand(0);
   const auto axis = static_cast<int>(root.node->attributes().integer("axis"));
   const Dim n = root.shape()[axis];
   std::vector<Dim> others = root.shape().dims();
@@ -74,20 +74,21 @@ Lowered lower_softmax(Region& region) {
       return full;
     };
     const DType dtype = computed_in(root.dtype());
-    const int row = region.local_row("row", dtype, n), most = region.local_scalar("max", dtype),
-              sum = region.local_scalar("sum", dtype);
-    const Symbol j0 = region.range("j0", n), j1 = region.range("j1", n), j2 = region.range("j2", n),
-                 j3 = region.range("j3", n), j4 = region.range("j4", n);
-    const ExprRef value = region.at(x, index(j0));
-    Block block =
-        append(region.take_lets(), {loop(LoopKind::Parallel, j0, n, {store(row, j0, value)})});
-    block.push_back(store(most, 0, reduce(Op::ReduceMax, j1, n, {load(row, dtype, j1)})));
-    const ExprRef e = pointwise(Op::Exp, {load(row, dtype, j2) - load(most, dtype, 0)});
+    const bool in_place = stored && axis + 1 == root.shape().rank();
+    Row x = stage_row(region, root.node->operand(0), index, n, in_place);
+    const int row = x.local >= 0 ? x.local : region.local_row("exp", dtype, n);
+    const int most = region.local_scalar("max", dtype), share = region.local_scalar("share", dtype);
+    const Symbol j1 = region.range("j1", n), j2 = region.range("j2", n), j3 = region.range("j3", n),
+                 j4 = region.range("j4", n);
+    Block block = std::move(x.fill);
+    block.push_back(store(most, 0, reduce(Op::ReduceMax, j1, n, {x.at(j1)})));
+    const ExprRef e = pointwise(Op::Exp, {x.at(j2) - load(most, dtype, 0)});
     block.push_back(loop(LoopKind::Parallel, j2, n, {store(row, j2, e)}));
-    block.push_back(store(sum, 0, reduce(Op::ReduceAdd, j3, n, {load(row, dtype, j3)})));
-    const ExprRef y = load(row, dtype, j4) / load(sum, dtype, 0);
+    const ExprRef sum = reduce(Op::ReduceAdd, j3, n, {load(row, dtype, j3)});
+    block.push_back(store(share, 0, constant(dtype, 1) / sum));
+    const ExprRef y = load(row, dtype, j4) * load(share, dtype, 0);
     block.push_back(loop(LoopKind::Parallel, j4, n, {region.store_result(index(j4), y)}));
-    return block;
+    return append(region.take_lets(), std::move(block));
   });
   return region.finish("softmax", std::move(body));
 }

@@ -90,6 +90,16 @@ bool Scheduler::is_vector_body(const Block& body, const Symbol& symbol) const {
   return stores;
 }
 
+// The columns from `element` on.
+Stmt Scheduler::vector_of(const Loop& columns, const Dim& element, bool tail) {
+  const Symbol lane = fresh("l", kLaneCount);
+  const Dim at = element + lane;
+  Block body;
+  for (const Stmt& s : *columns.body) body.push_back(substitute(s, replacing(columns.symbol, at)));
+  if (tail) body = masked(body, lane, {at, columns.extent});
+  return loop(LoopKind::Vector, lane, kLaneCount, std::move(body));
+}
+
 // A statement of one row: a loop over columns, a carried loop, a let or a store of a scalar.
 Block Scheduler::lanes_stmt(const Stmt& stmt) {
   Block result;
@@ -109,12 +119,7 @@ Block Scheduler::lanes_stmt(const Stmt& stmt) {
   TENON_CHECK(l, "kernel {}: unexpected statement in a row", source_.name);
   if (l->kind == LoopKind::Parallel && is_vector_body(*l->body, l->symbol)) {
     return lanes(l->extent, [&](const Dim& element, bool tail) -> Block {
-      const Symbol lane = fresh("l", kLaneCount);
-      const Dim at = element + lane;
-      Block body;
-      for (const Stmt& s : *l->body) body.push_back(substitute(s, replacing(l->symbol, at)));
-      if (tail) body = masked(body, lane, {at, l->extent});
-      return {loop(LoopKind::Vector, lane, kLaneCount, std::move(body))};
+      return {vector_of(*l, element, tail)};
     });
   }
   return {loop(LoopKind::Serial, l->symbol, l->extent, row_statements(*l->body))};

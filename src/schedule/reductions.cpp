@@ -10,7 +10,7 @@ namespace tenon::schedule {
 using namespace kernel;
 
 // What the reductions of a value leave behind: each is computed by statements before it, and read.
-ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before) {
+ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const Loop* filling) {
   if (!contains(root, kReduce)) return root;
   std::unordered_map<const Expr*, ExprRef> done;
   const std::function<ExprRef(const ExprRef&)> visit = [&](const ExprRef& e) -> ExprRef {
@@ -19,8 +19,8 @@ ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before) {
     if (e->op == Op::ReduceFma) {
       result = chunked_reduction(*e, before);
     } else if (has(e->op, kReduce)) {
-      result =
-          contains(e->args[0], kReduce) ? nested_reduction(*e, before) : lane_reduction(*e, before);
+      result = contains(e->args[0], kReduce) ? nested_reduction(*e, before)
+                                             : lane_reduction(*e, before, filling);
     } else {
       Expr copy = *e;
       for (ExprRef& arg : copy.args) arg = visit(arg);
@@ -31,8 +31,34 @@ ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before) {
   return visit(root);
 }
 
+// Whether a value has one reduction, of what the loop before it stores, element for element: then
+// a row is gone through once for both.
+bool Scheduler::fills_reduction(const Stmt& loop, const Stmt& reduction) const {
+  const auto* filling = loop.as<Loop>();
+  const auto* s = reduction.as<Store>();
+  if (!filling || !s || filling->kind != LoopKind::Parallel ||
+      !is_vector_body(*filling->body, filling->symbol))
+    return false;
+  const Expr* found = nullptr;
+  int count = 0;
+  for_each(s->value, [&](const Expr& e) {
+    if (has(e.op, kReduce)) found = &e, ++count;
+  });
+  if (count != 1 || found->op == Op::ReduceFma || found->bound != filling->extent) return false;
+  bool same = true;
+  for (const Stmt& filled : *filling->body) {
+    const auto* to = filled.as<Store>();
+    if (!to) return false;
+    const Dim offset = to->offset.substitute(filling->symbol, found->range[0]);
+    for_each(s->value, [&](const Expr& e) {
+      if (e.op == Op::Load && e.buffer == to->buffer) same = same && e.index == offset;
+    });
+  }
+  return same;
+}
+
 // Accumulated in the lanes of a register.
-ExprRef Scheduler::lane_reduction(const Expr& e, Block& before) {
+ExprRef Scheduler::lane_reduction(const Expr& e, Block& before, const Loop* filling) {
   const Reduction& reduction = reduction_of(e.op);
   const ExprRef start = identity(reduction.join, e.dtype);
   const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
@@ -43,6 +69,8 @@ ExprRef Scheduler::lane_reduction(const Expr& e, Block& before) {
   before.push_back(loop(LoopKind::Vector, first, kLaneCount, {store(acc, first, start)}));
   const Dim extent = e.bound;
   for (Stmt& made : lanes(extent, [&](const Dim& element, bool tail) -> Block {
+         Block both;
+         if (filling) both.push_back(vector_of(*filling, element, tail));
          const Symbol lane = fresh("l", kLaneCount);
          const Dim at = element + lane;
          ExprRef value = substitute(e.args[0], replacing(e.range[0], at));
@@ -54,7 +82,8 @@ ExprRef Scheduler::lane_reduction(const Expr& e, Block& before) {
            value = select(in_range(at, extent), value, start);
          }
          const ExprRef sum = pointwise(reduction.join, {load(acc, e.dtype, lane), value});
-         return {loop(LoopKind::Vector, lane, kLaneCount, {store(acc, lane, sum)})};
+         both.push_back(loop(LoopKind::Vector, lane, kLaneCount, {store(acc, lane, sum)}));
+         return both;
        })) {
     before.push_back(std::move(made));
   }

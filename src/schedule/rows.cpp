@@ -53,8 +53,15 @@ Block Scheduler::schedule_flat(const RowNest& nest) {
 
 Block Scheduler::row_statements(const Block& body) {
   Block result;
-  for (const Stmt& s : body) {
-    for (Stmt& made : lanes_stmt(s)) result.push_back(std::move(made));
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (i + 1 < body.size() && fills_reduction(body[i], body[i + 1])) {
+      Store s = *body[i + 1].as<Store>();
+      s.value = without_reductions(s.value, result, body[i].as<Loop>());
+      result.push_back(Stmt{std::move(s)});
+      ++i;
+      continue;
+    }
+    for (Stmt& made : lanes_stmt(body[i])) result.push_back(std::move(made));
   }
   return result;
 }

@@ -88,10 +88,16 @@ class Scheduler {
   // lanes.cpp: one row's statements with vectors over columns. What cannot be vectors runs in
   // order: any lowered block has a schedule.
   kernel::Block lanes_stmt(const kernel::Stmt& stmt);
+  kernel::Stmt vector_of(const kernel::Loop& columns, const Dim& element, bool tail);
   bool is_vector_body(const kernel::Block& body, const Symbol& symbol) const;
   // reductions.cpp
-  kernel::ExprRef without_reductions(const kernel::ExprRef& root, kernel::Block& before);
-  kernel::ExprRef lane_reduction(const kernel::Expr& e, kernel::Block& before);
+  // `filling`: a loop of as many columns that fills what the (one) reduction reads; they go
+  // together.
+  kernel::ExprRef without_reductions(const kernel::ExprRef& root, kernel::Block& before,
+                                     const kernel::Loop* filling = nullptr);
+  kernel::ExprRef lane_reduction(const kernel::Expr& e, kernel::Block& before,
+                                 const kernel::Loop* filling);
+  bool fills_reduction(const kernel::Stmt& loop, const kernel::Stmt& reduction) const;
   kernel::ExprRef nested_reduction(const kernel::Expr& e, kernel::Block& before);
   kernel::ExprRef chunked_reduction(const kernel::Expr& e, kernel::Block& before);
   // Vector loops over `extent` elements: full vectors, then a masked tail where the extent is not a

@@ -2,6 +2,7 @@
 // where its symbols are known, so inner loops see invariant bases, one induction variable and
 // constant displacements.
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "base/error.h"
@@ -109,6 +110,9 @@ Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
   if (atom.kind == AtomKind::Symbol) return bindings_.at(atom.symbol->name()).value;
   Value* a = emit_dim(atom.args[0]);
   if (atom.kind == AtomKind::FloorDiv) {
+    const Dim& by = atom.args[1];
+    if (by.is_const() && std::has_single_bit(static_cast<uint64_t>(by.const_value())))
+      return builder_.CreateAShr(a, std::countr_zero(static_cast<uint64_t>(by.const_value())));
     Value* b = emit_dim(atom.args[1]);
     const int64_t least = atom.args[1].bounds().lo;
     if (least < 1) {  // an extent of 0: what is divided by it is never used
