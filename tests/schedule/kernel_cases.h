@@ -88,7 +88,17 @@ inline std::vector<Case> elementwise_cases() {
     parallel j in n
       y[i*n + j] = x[i + j*m]
 )",
-       product("m", {1, 5, 33}, "n", {1, 15, 33})},
+       product("m", {1, 5, 33}, "n", {1, 15, 33, 1100})},
+      {"TransposeAndAdd", R"(kernel transpose lowered dims b: 1..64, m: 1..4096
+  buffer x: f32[b*m*48] global argument 0
+  buffer v: f32[48] global argument 1
+  buffer y: f32[b*m*48] global argument 2 written
+  parallel i in b
+    parallel r in m
+      parallel j in 48
+        y[i*m*48 + r*48 + j] = add(max(x[i*m*48 + j*m + r], f32(0)), v[j])
+)",
+       product("b", {1, 2}, "m", {1, 16, 33})},
       {"Concat", R"(kernel concat lowered dims m: 1..4096, n: 1..4096
   buffer a: f32[m*n] global argument 0
   buffer b: f32[m*5] global argument 1
@@ -130,7 +140,16 @@ inline std::vector<Case> reduction_cases() {
   parallel j in n
     y[j] = reduce_add(k in m, x[j + k*n])
 )",
-       product("m", {1, 18, 40}, "n", {1, 5, 33})},
+       product("m", {1, 18, 40, 64, 200}, "n", {1, 5, 33, 1024, 1100})},
+      {"ColumnMaxOfBatches", R"(kernel column_max lowered dims b: 1..64, m: 1..4096
+  buffer x: f32[b*m*40] global argument 0
+  buffer w: f32[m] global argument 1
+  buffer y: f32[b*40] global argument 2 written
+  parallel i in b
+    parallel j in 40
+      y[i*40 + j] = sub(reduce_max(k in m, mul(x[i*m*40 + k*40 + j], w[k])), reduce_add(k in m, x[i*m*40 + k*40 + j]))
+)",
+       product("b", {1, 3}, "m", {1, 16, 37, 130})},
       {"WholeSum", R"(kernel whole_sum lowered dims n: 1..65536
   buffer x: f32[n] global argument 0
   buffer y: f32[1] global argument 1 written

@@ -10,6 +10,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <array>
+#include <iterator>
 #include <mutex>
 
 #include "base/error.h"
@@ -52,6 +54,14 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
+// One per thread and instruction set: they are costly to make and not to be shared.
+llvm::TargetMachine& machine_for(Isa isa) {
+  thread_local std::array<std::unique_ptr<llvm::TargetMachine>, std::size(kIsas)> machines;
+  auto& machine = machines[static_cast<size_t>(isa)];
+  if (!machine) machine = make_machine(isa);
+  return *machine;
+}
+
 std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LLVMContext& context,
                                           const llvm::TargetMachine& machine) {
   auto module = std::make_unique<llvm::Module>(kernel.name, context);
@@ -59,23 +69,25 @@ std::unique_ptr<llvm::Module> make_module(const kernel::Kernel& kernel, llvm::LL
   module->setDataLayout(machine.createDataLayout());
   const bool has_scale = machine.getMCSubtargetInfo()->checkFeatures("+avx512f");
   Emitter(kernel, *module, has_scale).emit();
+#ifdef TENON_VERIFY
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*module, &stream))
     throw internal_error("kernel {}: {}", kernel.name, problem);
+#endif
   return module;
 }
 
 llvm::SmallVector<char, 0> run_codegen(const kernel::Kernel& kernel, Isa isa,
                                        llvm::CodeGenFileType type) {
-  const auto machine = make_machine(isa);
+  llvm::TargetMachine& machine = machine_for(isa);
   llvm::LLVMContext context;
   context.setDiscardValueNames(true);
-  const auto module = make_module(kernel, context, *machine);
+  const auto module = make_module(kernel, context, machine);
   llvm::SmallVector<char, 0> output;
   llvm::raw_svector_ostream stream(output);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true))
     throw internal_error("LLVM cannot emit {}", kTriple);
   passes.run(*module);
   return output;
@@ -90,9 +102,9 @@ std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa 
 }
 
 std::string llvm_ir(const kernel::Kernel& kernel, Isa isa) {
-  const auto machine = make_machine(isa);
+  llvm::TargetMachine& machine = machine_for(isa);
   llvm::LLVMContext context;
-  const auto module = make_module(kernel, context, *machine);
+  const auto module = make_module(kernel, context, machine);
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);
