@@ -200,12 +200,7 @@ void ProgramBuilder::assemble(Value root, const std::vector<fuse::Part>& parts) 
 void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::string& origin) {
   const lower::Layout layout = [this](Value value) { return strides_of(value); };
   const lower::Lowered lowered = lower::lower(value, regions_, layout, symbol_names_);
-  const schedule::Scheduled scheduled = schedule::schedule(lowered.kernel, target_);
-#ifdef TENON_VERIFY
-  kernel::verify(lowered.kernel);
-  kernel::verify(scheduled.kernel);
-  for (const kernel::Kernel& pack : scheduled.packs) kernel::verify(pack);
-#endif
+  const schedule::Scheduled& scheduled = scheduled_kernel(lowered.kernel);
   const size_t result = lowered.arguments.size() - 1;
   std::vector<BufferRef> buffers;
   for (const kernel::Buffer& buffer : scheduled.kernel.buffers) {
@@ -219,6 +214,20 @@ void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::s
   }
   auto& steps = regions_.prologue.contains(value) ? program_.prologue : program_.steps;
   steps.push_back(make_step(scheduled.kernel, std::move(buffers), origin));
+}
+
+// Models repeat their layers: equal kernels are scheduled once. What it returns stays where it is.
+const schedule::Scheduled& ProgramBuilder::scheduled_kernel(const kernel::Kernel& lowered) {
+  const auto [it, fresh] = schedules_.try_emplace(kernel::print(lowered));
+  schedule::Scheduled& scheduled = it->second;
+  if (!fresh) return scheduled;
+  scheduled = schedule::schedule(lowered, target_);
+#ifdef TENON_VERIFY
+  kernel::verify(lowered);
+  kernel::verify(scheduled.kernel);
+  for (const kernel::Kernel& pack : scheduled.packs) kernel::verify(pack);
+#endif
+  return scheduled;
 }
 
 // The buffer that a pack kernel fills. Of parameters only: once, shared by all that pack the same
@@ -273,13 +282,15 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
 }
 
 int ProgramBuilder::kernel_index(const kernel::Kernel& kernel) {
+  const auto [known, first_time] = numbered_.try_emplace(&kernel, kernel_count());
+  if (!first_time) return known->second;
   const auto [it, fresh] =
       kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
   if (fresh) {
     kernels_.push_back(kernel);
     texts_.push_back(&it->first);
   }
-  return it->second;
+  return known->second = it->second;
 }
 
 int ProgramBuilder::generate() {

@@ -54,7 +54,8 @@ class ProgramBuilder {
                           const std::string& origin);
   program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers,
                           const std::string& origin);
-  int kernel_index(const kernel::Kernel& kernel);
+  const schedule::Scheduled& scheduled_kernel(const kernel::Kernel& lowered);
+  int kernel_index(const kernel::Kernel& kernel);  // of schedules_
   std::shared_ptr<const program::Code> code_of(size_t kernel) const;
   std::vector<Dim> strides_of(graph::Value value) const;
 
@@ -73,8 +74,10 @@ class ProgramBuilder {
   std::unordered_set<graph::Value> host_values_;  // operands and results of host steps
   std::unordered_set<const graph::Node*> host_done_;
   std::unordered_map<graph::Value, program::BufferRef> buffers_;
-  std::unordered_map<graph::Value, std::vector<Dim>> strides_;  // of inputs and outputs
-  std::unordered_map<std::string, int> kernel_numbers_;         // by canonical text
+  std::unordered_map<graph::Value, std::vector<Dim>> strides_;      // of inputs and outputs
+  std::unordered_map<std::string, schedule::Scheduled> schedules_;  // by the lowered kernel's text
+  std::unordered_map<const kernel::Kernel*, int> numbered_;         // of schedules_
+  std::unordered_map<std::string, int> kernel_numbers_;             // by canonical text
   std::vector<kernel::Kernel> kernels_;
   std::vector<const std::string*> texts_;  // canonical, of each
   std::map<std::pair<int, std::vector<std::pair<int, int>>>, program::BufferRef>

@@ -58,6 +58,7 @@ template <typename Match, typename Build>
 graph::Graph replace_matches(const graph::Graph& graph,
                              const std::unordered_map<const graph::Node*, Match>& matches,
                              const Build& build) {
+  if (matches.empty()) return graph;
   Moved moved;
   auto rewrite = [&](graph::Graph& g, const graph::Node& node,
                      std::span<const graph::Value> operands) {

@@ -62,6 +62,8 @@ std::vector<const Node*> Graph::topological() const {
   };
   std::vector<const Node*> order;
   std::unordered_set<const Node*> seen;
+  order.reserve(nodes_.size());
+  seen.reserve(nodes_.size());
   std::vector<Frame> stack;
   const auto visit = [&](const Node* root) {
     if (seen.insert(root).second) stack.push_back({root, 0});
@@ -158,9 +160,12 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
   }
   result.constraints_ = graph.constraints_;
   result.constraint_keys_ = graph.constraint_keys_;
+  const std::vector<const Node*> order = graph.topological();
   std::unordered_map<Value, Value> replaced;
+  replaced.reserve(order.size());
+  result.nodes_.reserve(order.size());
   std::vector<Value> operands;
-  for (const Node* node : graph.topological()) {
+  for (const Node* node : order) {
     operands.clear();
     for (const Value& operand : node->operands()) operands.push_back(replaced.at(operand));
     result.set_current_origin(std::string(graph.origin(node)));

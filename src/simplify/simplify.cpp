@@ -12,7 +12,7 @@ graph::Graph simplify(const graph::Graph& source) {
   for (int round = 0; round < kRounds; ++round) {
     for (const Pass& pass : kPasses) graph = pass.run(graph);
     const Digest after = graph::digest(graph);
-    if (round > 0 && after == before) break;
+    if (after == before) break;
     before = after;
   }
   return graph;
