@@ -188,6 +188,7 @@ void Graph::note_symbols(Op op, std::span<const Dim> dims) {
 }
 
 void Graph::note_definers(std::span<const Dim> dims, const Node* definer) {
+  order_.reset();
   for (const Dim& dim : dims) {
     if (dim.is_const()) continue;
     for (const Symbol& symbol : dim.symbols()) {
@@ -236,7 +237,9 @@ void Graph::add_constraint(Constraint constraint) {
   if (proof == Proof::No) throw user_error("{}", needs(constraint));
   const std::string key =
       fmt::format("{} {} {}", static_cast<int>(constraint.kind), a.to_string(), b.to_string());
-  if (constraint_keys_.insert(key).second) constraints_.push_back(std::move(constraint));
+  if (!constraint_keys_.insert(key).second) return;
+  constraints_.push_back(std::move(constraint));
+  order_.reset();
 }
 
 void Graph::set_outputs(std::vector<Output> outputs) {
@@ -253,6 +256,7 @@ void Graph::set_outputs(std::vector<Output> outputs) {
   }
   for (const Output& output : outputs) nodes_.emplace_back(output.value.node);
   outputs_ = std::move(outputs);
+  order_.reset();
 }
 
 const Data* Graph::param_data(std::string_view name) const {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "graph/node.h"
+#include "graph/order_memo.h"
 
 namespace tenon::graph {
 
@@ -150,6 +151,7 @@ class Graph {
   void note_definers(std::span<const Dim> dims, const Node* definer);
   void note_symbols(Op op, const Attributes& attributes);
   void drop_unused_params();
+  std::vector<const Node*> find_order() const;
 
   std::shared_ptr<Context> context_;
   std::vector<Ref<Node>> nodes_;  // what was built or named here, kept alive
@@ -166,6 +168,7 @@ class Graph {
   std::unordered_set<std::string> constraint_keys_;
   std::unordered_map<const Node*, std::string> origins_;
   std::string current_origin_;
+  OrderMemo order_;  // of what the graph is now
 };
 
 // Who uses what, indexed once: uses of a value in time proportional to their number.

@@ -54,6 +54,15 @@ std::vector<const Node*> bound_steps(const Definers& definers,
 }  // namespace
 
 std::vector<const Node*> Graph::topological() const {
+  OrderMemo::Order order = order_.get();
+  if (!order) {
+    order = std::make_shared<const std::vector<const Node*>>(find_order());
+    order_.set(order);
+  }
+  return *order;
+}
+
+std::vector<const Node*> Graph::find_order() const {
   const bool steps =
       std::ranges::any_of(definers_, [](const auto& definer) { return definer.second != nullptr; });
   struct Frame {
@@ -191,6 +200,7 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
                          known->second->op() == Op::Define;
     if (defined) continue;  // by what replaces the step that did
     result.nodes_.emplace_back(found->second.node);
+    result.order_.reset();
     result.definers_.insert_or_assign(name, found->second.node);
   }
   std::vector<Output> outputs;
