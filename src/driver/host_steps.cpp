@@ -85,8 +85,10 @@ void ProgramBuilder::note_given() {
       for (const Symbol& symbol : body->given) note(symbol);
     }
   }
-  for (const program::IoSlot& output : program_.outputs) {
-    for (const Dim& extent : output.type.shape) note(extent);
+  for (const auto* slots : {&program_.inputs, &program_.outputs}) {
+    for (const program::IoSlot& slot : *slots) {
+      for (const Dim& extent : slot.type.shape) note(extent);
+    }
   }
   for (const auto& [name, symbol] : given) {
     if (!outer_.contains(name)) {

@@ -85,13 +85,8 @@ void ProgramBuilder::declare_leaves() {
     buffers_[input] = {BufferKind::Input, static_cast<int>(program_.inputs.size())};
     program_.inputs.push_back(io_slot(input.node->name(), input.type()));
     strides_[input] = program_.inputs.back().strides;
-    for (const Dim& dim : input.shape()) {
-      for (const Symbol& symbol : dim.symbols()) {
-        auto& known = program_.symbols;
-        if (std::find(known.begin(), known.end(), symbol) == known.end()) known.push_back(symbol);
-      }
-    }
   }
+  program_.symbols = symbols_of_inputs();
   for (const Value& param : graph_.params()) {
     buffers_[param] = {BufferKind::Param, static_cast<int>(program_.params.size())};
     program::ParamSlot slot{param.node->name(), param.type(), {}, {}};
@@ -105,6 +100,25 @@ void ProgramBuilder::declare_leaves() {
     known_.insert(symbol.name());
     outer_.erase(symbol.name());
   }
+}
+
+// What the inputs decide. In a body, a symbol from around that is no axis by itself (an extent of
+// hidden*3) keeps the value it has there.
+std::vector<Symbol> ProgramBuilder::symbols_of_inputs() const {
+  std::vector<Symbol> axes, others;
+  const auto note = [](std::vector<Symbol>& to, const Symbol& symbol) {
+    if (std::find(to.begin(), to.end(), symbol) == to.end()) to.push_back(symbol);
+  };
+  for (const Value& input : graph_.inputs()) {
+    for (const Dim& dim : input.shape()) {
+      if (const auto symbol = dim.as_symbol()) note(axes, *symbol);
+      for (const Symbol& symbol : dim.symbols()) {
+        if (!outer_.contains(symbol.name())) note(others, symbol);
+      }
+    }
+  }
+  for (const Symbol& symbol : others) note(axes, symbol);
+  return axes;
 }
 
 // Extents that a step defines are known at the end only; what a host step reads or gives is dense.

@@ -41,6 +41,7 @@ class ProgramBuilder {
 
  private:
   void declare_leaves();
+  std::vector<Symbol> symbols_of_inputs() const;
   void declare_outputs();
   bool is_late(const graph::Output& output) const;
   void lower_root(graph::Value root);

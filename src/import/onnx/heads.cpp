@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/compute.h"
 #include "import/onnx/run_time_shapes.h"
 
 namespace tenon::onnx {
@@ -16,12 +17,7 @@ bool swaps(Value x) {
   return x.op() == Op::Transpose && x.node->attributes().integers("perm") == kSwap;
 }
 
-double default_scale(const Dim& width) {
-  if (!width.is_const()) {
-    throw unsupported_error("the width of a head must be constant, not {}", width.to_string());
-  }
-  return 1 / std::sqrt(static_cast<double>(width.const_value()));
-}
+double default_scale(int64_t width) { return 1 / std::sqrt(static_cast<double>(width)); }
 
 // The fused op needs one dtype, one constant width, and nothing between the steps.
 bool is_plain(const Attend& a) {
@@ -35,11 +31,11 @@ bool is_plain(const Attend& a) {
          !q[3].is_const(0) && !k[1].is_const(0) && !q[1].is_const(0);
 }
 
-Value fused(Call& call, const Attend& a, double scale) {
+Value fused(Call& call, const Attend& a) {
   graph::AttentionOptions options{.heads = a.q.shape()[1].const_value(),
                                   .head_dim = a.q.shape()[3].const_value(),
                                   .kv_heads = a.k.shape()[1].const_value(),
-                                  .scale = scale,
+                                  .scale = a.scale,
                                   .mask = a.bias};
   Value joined = call.g.attention(join_heads(call, a.q), join_heads(call, a.k),
                                   join_heads(call, a.v), options);
@@ -49,10 +45,14 @@ Value fused(Call& call, const Attend& a, double scale) {
 // q and k each get the root of the factor, so that a narrow type does not overflow.
 Value product(Call& call, Value q, Value k, double scale) {
   graph::Graph& g = call.g;
-  const double root = scale > 0 ? std::sqrt(scale) : 1;
-  q = g.mul(q, g.scalar(q.dtype(), scale > 0 ? root : scale));
+  const Dim width = q.shape()[3];
+  if (scale == 0 && width.is_const()) scale = default_scale(width.const_value());
+  Value root;
+  if (scale > 0) root = g.scalar(q.dtype(), std::sqrt(scale));
+  if (scale == 0) root = as(call, g.unary(Op::Sqrt, inverse_root(call, width)), q.dtype());
+  q = g.mul(q, root ? root : g.scalar(q.dtype(), scale));
   k = g.transpose(k, {0, 1, 3, 2});
-  if (scale > 0) k = g.mul(k, g.scalar(k.dtype(), root));
+  if (root) k = g.mul(k, as(call, root, k.dtype()));
   return g.matmul(q, k);
 }
 
@@ -100,6 +100,15 @@ Value join_heads(Call& call, Value x) {
     if (source.shape().dims() == joined) return source;
   }
   return call.g.reshape(call.g.transpose(x, kSwap), joined);
+}
+
+Value inverse_root(Call& call, const Dim& width) {
+  graph::Graph& g = call.g;
+  if (width.is_const()) {
+    return g.scalar(DType::F64, default_scale(width.const_value()));
+  }
+  const Value wide = g.cast(g.dims({width}, true), DType::F64);
+  return g.div(g.scalar(DType::F64, 1), g.unary(Op::Sqrt, wide));
 }
 
 Value repeat_heads(Call& call, Value x, const Dim& times) {
@@ -157,14 +166,13 @@ Value bias_of(Call& call, Value allowed, Value bias, DType dtype, double filter)
 
 Attended attend(Call& call, const Attend& a) {
   graph::Graph& g = call.g;
-  const double scale = a.scale != 0 ? a.scale : default_scale(a.q.shape()[3]);
-  if (is_plain(a)) return {.result = fused(call, a, scale)};
+  if (is_plain(a)) return {.result = fused(call, a)};
   const DType dtype = a.q.dtype(), precise = a.softmax_dtype.value_or(dtype);
   const Dim times = quotient({a.q.shape()[1]}, {a.k.shape()[1]});
   const auto as = [&](Value x, DType to) { return x.dtype() == to ? x : g.cast(x, to); };
   Value v = repeat_heads(call, as(a.v, a.precise_values ? precise : dtype), times);
   Attended r;
-  r.product = r.capped = product(call, a.q, repeat_heads(call, a.k, times), scale);
+  r.product = r.capped = product(call, a.q, repeat_heads(call, a.k, times), a.scale);
   if (a.softcap != 0) {
     Value cap = g.scalar(dtype, a.softcap);
     r.capped = g.mul(g.unary(Op::Tanh, g.div(r.product, cap)), cap);

@@ -18,6 +18,8 @@ struct Qkv {
 // the value itself.
 Value split_heads(Call& call, Value x, int64_t heads);
 Value join_heads(Call& call, Value x);
+// 1 / sqrt(width) as f64[]; the width may be symbolic.
+Value inverse_root(Call& call, const Dim& width);
 // Each head of [batch, heads, length, width] `times` times, one after the other.
 Value repeat_heads(Call& call, Value x, const Dim& times);
 

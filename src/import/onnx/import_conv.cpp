@@ -5,6 +5,7 @@
 #include "import/onnx/ops/microsoft.h"
 #include "import/onnx/ops/spatial.h"
 #include "import/onnx/quantized.h"
+#include "import/onnx/run_time_shapes.h"
 #include "import/onnx/window_attributes.h"
 
 namespace tenon::onnx::importers {
@@ -97,7 +98,7 @@ Results deform_conv(Call& call) {
   if (!mask) {
     std::vector<Dim> dims = offsets.shape().dims();
     dims.at(1) = groups;
-    for (const int64_t extent : windows.kernel) dims[1] = dims[1] * extent;
+    for (const Dim& extent : windows.kernel) dims[1] = dims[1] * extent;
     mask = filled(call, x.dtype(), 1, std::move(dims));
   }
   graph::Attributes attributes{{"begins", windows.begins},
@@ -110,27 +111,52 @@ Results deform_conv(Call& call) {
   return {y};
 }
 
+namespace {
+
+// y[n, c, t] = sum over k of x[n, c, t + k] * w[c, 0, k], where the channels are no number.
+Value depthwise(Call& call, Value x, Value w, const Dim& extent) {
+  graph::Graph& g = call.g;
+  const Dim n = x.shape()[0], channels = x.shape()[1], taps = w.shape()[2];
+  g.add_constraint(
+      {Constraint::Kind::Equal, w.shape()[0], channels, "[conv] channels and kernels"});
+  g.add_constraint({Constraint::Kind::Equal, w.shape()[1], 1, "[conv] channels of a kernel"});
+  Value at = g.add(g.reshape(iota(g, extent), {extent, 1}), iota(g, taps));
+  Value windows = g.gather(x, at, 2);
+  Value products = g.mul(windows, g.reshape(w, {1, channels, 1, taps}));
+  return g.reshape(g.reduce(Op::ReduceSum, products, {3}), {n, channels, extent});
+}
+
+Value causal_conv(Call& call, Value x, Value w, Value bias, const Dim& extent) {
+  if (!x.shape()[1].is_const()) {
+    Value y = depthwise(call, x, w, extent);
+    return bias ? call.g.add(y, per_channel(call, bias, 3)) : y;
+  }
+  std::vector<Value> operands{x, w};
+  if (bias) operands.push_back(bias);
+  return call.g.apply(Op::Conv, std::move(operands),
+                      {{"extents", std::vector<Dim>{extent}},
+                       {"begins", std::vector<Dim>{0}},
+                       {"strides", std::vector<int64_t>{1}},
+                       {"dilations", std::vector<int64_t>{1}},
+                       {"groups", x.shape()[1].const_value()}});
+}
+
+}  // namespace
+
 // A depthwise convolution over what came before and the input; what came before is also the state
 // of the next call.
 Results causal_conv_with_state(Call& call) {
   Value x = call.in(0), w = call.in(1), bias = call.maybe(2), past = call.maybe(3);
   const Shape& shape = x.shape();
-  if (shape.rank() != 3 || w.shape().rank() != 3 || !shape[1].is_const() ||
-      !w.shape()[2].is_const()) {
-    throw unsupported_error("{} and {} are no signal and kernel of known channels",
-                            x.type().to_string(), w.type().to_string());
+  if (shape.rank() != 3 || w.shape().rank() != 3) {
+    throw user_error("{} and {} are no signal and kernel", x.type().to_string(),
+                     w.type().to_string());
   }
-  const int64_t kernel = w.shape()[2].const_value();
+  const Dim kernel = w.shape()[2];
   if (!past) past = filled(call, x.dtype(), 0, {shape[0], shape[1], kernel - 1});
   Value all = call.g.concat({past, x}, 2);
-  std::vector<Value> operands{widened(call, all), widened(call, w)};
-  if (bias) operands.push_back(widened(call, bias));
-  Value y = call.g.apply(Op::Conv, std::move(operands),
-                         {{"extents", std::vector<Dim>{shape[2]}},
-                          {"begins", std::vector<Dim>{0}},
-                          {"strides", std::vector<int64_t>{1}},
-                          {"dilations", std::vector<int64_t>{1}},
-                          {"groups", shape[1].const_value()}});
+  if (bias) bias = widened(call, bias);
+  Value y = causal_conv(call, widened(call, all), widened(call, w), bias, shape[2]);
   const std::string_view activation = call.text("activation", "none");
   if (activation == "silu" || activation == "swish") {
     y = call.g.unary(Op::Silu, y);

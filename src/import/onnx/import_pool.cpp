@@ -8,27 +8,32 @@
 namespace tenon::onnx::importers {
 namespace {
 
-WindowAttributes pool_windows(Call& call, Value x) {
+std::vector<int64_t> kernel_shape(Call& call) {
   const auto kernel = call.integers("kernel_shape");
   if (!kernel) throw user_error("attribute 'kernel_shape' is missing");
-  return window_attributes(call, x, *kernel, call.flag("ceil_mode", false));
+  return *kernel;
 }
 
-graph::Attributes pool_attributes(const WindowAttributes& w) {
+WindowAttributes pool_windows(Call& call, Value x) {
+  const std::vector<int64_t> kernel = kernel_shape(call);
+  return window_attributes(call, x, {kernel.begin(), kernel.end()}, call.flag("ceil_mode", false));
+}
+
+graph::Attributes pool_attributes(Call& call, const WindowAttributes& w) {
   graph::Attributes attributes = w.common();
-  attributes.set("kernel", w.kernel);
+  attributes.set("kernel", kernel_shape(call));
   return attributes;
 }
 
 graph::Attributes max_pool_attributes(Call& call, Value x) {
-  graph::Attributes attributes = pool_attributes(pool_windows(call, x));
+  graph::Attributes attributes = pool_attributes(call, pool_windows(call, x));
   attributes.set("column_major", int64_t{call.flag("storage_order", false) ? 1 : 0});
   return attributes;
 }
 
 Value average_pool_of(Call& call, Value x) {
   const WindowAttributes windows = pool_windows(call, x);
-  graph::Attributes attributes = pool_attributes(windows);
+  graph::Attributes attributes = pool_attributes(call, windows);
   if (call.flag("count_include_pad", false)) attributes.set("ends", windows.ends);
   return call.g.apply(Op::AveragePool, {x}, std::move(attributes));
 }
@@ -69,7 +74,7 @@ Results qlinear_average_pool(Call& call) {
 }
 
 Results lp_pool(Call& call) {
-  graph::Attributes attributes = pool_attributes(pool_windows(call, call.in(0)));
+  graph::Attributes attributes = pool_attributes(call, pool_windows(call, call.in(0)));
   attributes.set("p", norm_order(call));
   return {call.g.apply(Op::LpPool, {call.in(0)}, std::move(attributes))};
 }
@@ -93,9 +98,9 @@ Results global_lp_pool(Call& call) {
 
 Results max_unpool(Call& call) {
   Value x = call.in(0), target = call.maybe(2);
-  const auto kernel = call.integers("kernel_shape");
-  if (!kernel) throw user_error("attribute 'kernel_shape' is missing");
-  const WindowAttributes windows = transposed_window_attributes(call, x, *kernel);
+  const std::vector<int64_t> kernel = kernel_shape(call);
+  const WindowAttributes windows =
+      transposed_window_attributes(call, x, {kernel.begin(), kernel.end()});
   std::vector<Dim> inner{x.shape()[0], x.shape()[1]};
   inner.insert(inner.end(), windows.extents.begin(), windows.extents.end());
   std::vector<Value> operands{x, call.in(1)};

@@ -7,6 +7,10 @@
 namespace tenon::onnx::importers {
 namespace {
 
+// Rounded to the dtype, for the steps that follow: that of a value alone does not say so where
+// steps are computed together.
+Value rounded(Call& call, Value x, DType dtype) { return as(call, as(call, x, dtype), x.dtype()); }
+
 struct Quantized {
   Value stored, scale, zero;
 };
@@ -73,13 +77,17 @@ Results matmul_integer(Call& call) {
   return {integer_product(call, call.in(0), call.maybe(2), call.in(1), call.maybe(3))};
 }
 
-// The three scales make one factor, in their own dtype; the product with the sum is in f64.
+// The three scales make one factor, which rounds to their own dtype in each step; the product with
+// the sum is in f64.
 Results qlinear_matmul(Call& call) {
   Value a = call.in(0), b = call.in(3), zero = call.in(7);
   Value sum = integer_product(call, a, call.in(2), b, call.in(5));
-  Value factor = call.g.mul(per_row(call, call.in(1), a), per_column(call, call.in(4)));
-  factor = call.g.div(factor, per_row(call, call.in(6), a));
-  Value real = call.g.mul(call.g.cast(sum, DType::F64), call.g.cast(factor, DType::F64));
+  const DType dtype = call.in(1).dtype();
+  const auto scale = [&](int i) { return widened(call, call.in(i)); };
+  Value factor = call.g.mul(per_row(call, scale(1), a), per_column(call, scale(4)));
+  factor = call.g.div(rounded(call, factor, dtype), per_row(call, scale(6), a));
+  Value real = call.g.mul(call.g.cast(sum, DType::F64),
+                          call.g.cast(rounded(call, factor, dtype), DType::F64));
   return {quantized(call, real, {.dtype = zero.dtype(), .zero = per_row(call, zero, a)})};
 }
 

@@ -1,6 +1,4 @@
 // Importers of what linear-attention models are made of: linear attention and gated activations.
-#include <cmath>
-
 #include "import/onnx/compute.h"
 #include "import/onnx/heads.h"
 #include "import/onnx/ops/transformer.h"
@@ -61,18 +59,15 @@ Results linear_attention(Call& call) {
   Value k = split_heads(call, as(call, call.in(1), DType::F32), states);
   Value v = split_heads(call, as(call, call.in(2), DType::F32), states);
   const Dim batch = q.shape()[0], time = q.shape()[2], key = q.shape()[3];
-  double scale = call.number("scale", 0);
-  if (scale == 0) {
-    if (!key.is_const()) throw unsupported_error("the width of a key must be constant");
-    scale = 1 / std::sqrt(static_cast<double>(key.const_value()));
-  }
+  const double scale = call.number("scale", 0);
   const DType kept = past ? past.dtype() : call.in(0).dtype();
   const std::vector<Dim> wide = {batch, states, time, key}, thin = {batch, states, time, 1};
   past = past ? as(call, past, DType::F32)
               : filled(call, DType::F32, 0, {batch, states, key, v.shape()[3]});
   decay = decay ? gate(call, decay, states, wide) : filled(call, DType::F32, 0, wide);
   rate = rate ? gate(call, rate, states, thin) : filled(call, DType::F32, 1, thin);
-  q = g.mul(q, g.scalar(DType::F32, scale));
+  q = g.mul(
+      q, scale != 0 ? g.scalar(DType::F32, scale) : as(call, inverse_root(call, key), DType::F32));
   const std::vector<Value> results = g.apply_all(Op::LinearAttention, {q, k, v, past, decay, rate},
                                                  {{"delta", int64_t{rule.delta}}});
   return {as(call, join_heads(call, results[0]), call.in(0).dtype()), as(call, results[1], kept)};

@@ -19,12 +19,9 @@ Padding padding_of(Call& call) {
   throw user_error("attribute 'auto_pad' must not be '{}'", mode);
 }
 
-void check_steps(std::string_view name, const std::vector<int64_t>& values) {
-  for (const int64_t value : values) {
-    if (value < 1 || value > (int64_t{1} << 24)) {
-      throw user_error("attribute '{}' must not hold {}", name, value);
-    }
-  }
+void check_step(std::string_view name, int64_t value) {
+  if (value >= 1 && value <= (int64_t{1} << 24)) return;
+  throw user_error("attribute '{}' must not hold {}", name, value);
 }
 
 std::vector<Dim> spatial_dims(Value x) {
@@ -34,28 +31,28 @@ std::vector<Dim> spatial_dims(Value x) {
   return {x.shape().begin() + 2, x.shape().end()};
 }
 
-WindowAttributes start(Call& call, size_t rank, std::vector<int64_t> kernel) {
+WindowAttributes start(Call& call, size_t rank, std::vector<Dim> kernel) {
   if (kernel.size() != rank) {
     throw user_error("a kernel of {} axes over an image of {}", kernel.size(), rank);
   }
-  check_steps("kernel_shape", kernel);
-  WindowAttributes w{std::move(kernel),
-                     axis_numbers(call, "strides", rank, 1),
+  for (const Dim& extent : kernel) {
+    if (extent.is_const()) check_step("kernel_shape", extent.const_value());
+  }
+  WindowAttributes w{axis_numbers(call, "strides", rank, 1),
                      axis_numbers(call, "dilations", rank, 1),
+                     std::move(kernel),
                      {},
                      {},
                      {}};
-  check_steps("strides", w.strides);
-  check_steps("dilations", w.dilations);
+  for (const int64_t stride : w.strides) check_step("strides", stride);
+  for (const int64_t dilation : w.dilations) check_step("dilations", dilation);
   const std::vector<int64_t> pads = axis_numbers(call, "pads", 2 * rank, 0);
   w.begins.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
   w.ends.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
   return w;
 }
 
-int64_t span_of(const WindowAttributes& w, size_t i) {
-  return w.dilations[i] * (w.kernel[i] - 1) + 1;
-}
+Dim span_of(const WindowAttributes& w, size_t i) { return (w.kernel[i] - 1) * w.dilations[i] + 1; }
 
 // Half before, half after; an odd one goes after (upper) or before.
 void distribute(WindowAttributes& w, size_t i, const Dim& total, bool upper) {
@@ -80,17 +77,12 @@ std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t coun
   return *given;
 }
 
-std::vector<int64_t> kernel_of(Call& call, Value weights) {
+std::vector<Dim> kernel_of(Call& call, Value weights) {
   const auto given = call.integers("kernel_shape");
   const std::vector<Dim> dims = spatial_dims(weights);
-  std::vector<int64_t> kernel;
+  std::vector<Dim> kernel;
   for (size_t i = 0; i < dims.size(); ++i) {
-    const bool named = given && i < given->size();
-    if (!named && !dims[i].is_const()) {
-      throw unsupported_error("the kernel's extents are not constant: {}",
-                              weights.type().to_string());
-    }
-    kernel.push_back(named ? (*given)[i] : dims[i].const_value());
+    kernel.push_back(given && i < given->size() ? Dim((*given)[i]) : dims[i]);
     if (prove_equal(dims[i], kernel.back()) == Proof::No) {
       throw user_error("kernel_shape does not fit {}", weights.type().to_string());
     }
@@ -98,12 +90,13 @@ std::vector<int64_t> kernel_of(Call& call, Value weights) {
   return kernel;
 }
 
-WindowAttributes window_attributes(Call& call, Value x, std::vector<int64_t> kernel, bool ceil) {
+WindowAttributes window_attributes(Call& call, Value x, std::vector<Dim> kernel, bool ceil) {
   const std::vector<Dim> image = spatial_dims(x);
   WindowAttributes w = start(call, image.size(), std::move(kernel));
   const Padding padding = padding_of(call);
   for (size_t i = 0; i < image.size(); ++i) {
-    const int64_t stride = w.strides[i], span = span_of(w, i);
+    const int64_t stride = w.strides[i];
+    const Dim span = span_of(w, i);
     if (padding == Padding::Upper || padding == Padding::Lower) {
       const Dim extent = ceildiv(image[i], stride);
       const Dim total = max((extent - 1) * stride + span - image[i], 0);
@@ -123,7 +116,7 @@ WindowAttributes window_attributes(Call& call, Value x, std::vector<int64_t> ker
   return w;
 }
 
-WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<int64_t> kernel) {
+WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<Dim> kernel) {
   const std::vector<Dim> image = spatial_dims(x);
   const size_t rank = image.size();
   WindowAttributes w = start(call, rank, std::move(kernel));

@@ -9,8 +9,8 @@
 namespace tenon::onnx {
 
 struct WindowAttributes {
-  std::vector<int64_t> kernel, strides, dilations;
-  std::vector<Dim> begins, ends;
+  std::vector<int64_t> strides, dilations;
+  std::vector<Dim> kernel, begins, ends;
   std::vector<Dim> extents;  // of the result
 
   // Attributes of a window op of the graph: extents, begins, strides, dilations.
@@ -20,12 +20,12 @@ struct WindowAttributes {
 // An attribute with one entry for each spatial axis; `otherwise` for all where it is absent.
 std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t count,
                                   int64_t otherwise);
-// `kernel_shape`, or the last extents of the weights; Unsupported where those are no constants.
-std::vector<int64_t> kernel_of(Call& call, Value weights);
+// `kernel_shape`, or the last extents of the weights.
+std::vector<Dim> kernel_of(Call& call, Value weights);
 // Of a window op over `x`; `ceil` is the pools' ceil_mode.
-WindowAttributes window_attributes(Call& call, Value x, std::vector<int64_t> kernel, bool ceil);
+WindowAttributes window_attributes(Call& call, Value x, std::vector<Dim> kernel, bool ceil);
 // Of the transpose, whose windows lie over the result.
-WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<int64_t> kernel);
+WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<Dim> kernel);
 
 // Extents that a step defines when it runs.
 std::vector<Dim> fresh_extents(Call& call, const std::string& stem, size_t count);
