@@ -3,7 +3,6 @@
 // so that long signals lose nothing.
 #include <numbers>
 
-#include "base/error.h"
 #include "legalize/around_axis.h"
 
 namespace tenon::legalize::decompositions {
@@ -81,16 +80,28 @@ void define_transformed(Graph& g, const Shape& from, Value axis, const Dim& out,
              {own.begin(), own.begin() + rank});
 }
 
+// One or two numbers per element; where only the run knows, zeros make them two.
+Value with_known_parts(Graph& g, Value x) {
+  std::vector<Dim> dims = x.shape().dims();
+  const Dim parts = dims.back();
+  if (parts.is_const(1) || parts.is_const(2)) return x;
+  g.add_constraint({Constraint::Kind::AtMost, 1, parts, "[dft] numbers per element"});
+  g.add_constraint({Constraint::Kind::AtMost, parts, 2, "[dft] numbers per element"});
+  const auto last = static_cast<int64_t>(dims.size()) - 1;
+  dims.back() = max(2 - parts, 0);
+  const Value both = g.concat({x, g.expand(g.scalar(x.dtype(), 0), dims)}, last);
+  dims.back() = 2;
+  return g.reshape(both, dims);
+}
+
 }  // namespace
 
 std::vector<Value> dft(Graph& g, const Node& node, std::span<const Value> operands) {
   Value x = operands[0];
   const std::vector<Dim>& shape = node.attributes().dims("shape");
   const int rank = x.shape().rank();
+  x = with_known_parts(g, x);
   const Dim last = x.shape()[rank - 1];
-  if (!last.is_const(1) && !last.is_const(2)) {
-    throw unsupported_error("[dft] {} numbers per element are not compiled", last.to_string());
-  }
   const bool inverse = node.attributes().integer("inverse") != 0;
   const bool onesided = node.attributes().integer("onesided") != 0, real = inverse && onesided;
   const AroundAxis around = around_axis(g, x, operands[2], rank - 1);

@@ -7,6 +7,7 @@
 
 #include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
+#include "import/onnx/run_time_shapes.h"
 #include "import/onnx/window_attributes.h"
 
 namespace tenon::onnx::importers {
@@ -81,6 +82,19 @@ Dim count_of(const std::string& letters, const Extents& extents) {
   return product(dims_of(letters, extents));
 }
 
+// The diagonal of the last two axes, whose extents are no numbers: a look-up for each place.
+Value equal_places(Call& call, Value x) {
+  graph::Graph& g = call.g;
+  const int rank = x.shape().rank();
+  const Dim n = x.shape()[rank - 2];
+  using enum Constraint::Kind;
+  g.add_constraint({Equal, n, x.shape()[rank - 1], "[einsum] extents of a diagonal"});
+  std::vector<Dim> places = x.shape().dims(), kept(places.begin(), places.end() - 1);
+  places.back() = 1;
+  const Value at = g.expand(g.reshape(iota(g, n), {n, 1}), places);
+  return g.reshape(g.apply(Op::GatherElements, {x, at}, {{"axis", int64_t{rank - 1}}}), kept);
+}
+
 // The diagonal of two axes of one name: every (n + 1)th element of their product.
 Term diagonal(Call& call, Term term, size_t first, size_t second) {
   std::vector<int64_t> perm;
@@ -95,17 +109,17 @@ Term diagonal(Call& call, Term term, size_t first, size_t second) {
   perm.push_back(static_cast<int64_t>(first));
   perm.push_back(static_cast<int64_t>(second));
   const Dim n = term.value.shape()[static_cast<int>(first)];
-  if (!n.is_const() || n != term.value.shape()[static_cast<int>(second)]) {
-    throw unsupported_error("the diagonal of {} is not constant", term.value.type().to_string());
-  }
+  const Dim m = term.value.shape()[static_cast<int>(second)];
+  const Value last = call.g.transpose(term.value, perm);
+  letters += term.letters[first];
+  if (!n.is_const() || n != m) return {letters, equal_places(call, last)};
   std::vector<Dim> flat = dims, taken = dims;
   flat.push_back(n * n);
   taken.push_back(n);
   std::vector<int64_t> steps(taken.size(), 1);
   steps.back() = n.const_value() + 1;
-  Value rows = call.g.reshape(call.g.transpose(term.value, std::move(perm)), flat);
-  return {letters + term.letters[first],
-          call.g.slice(rows, std::vector<Dim>(flat.size(), 0), taken, steps)};
+  const Value rows = call.g.reshape(last, flat);
+  return {letters, call.g.slice(rows, std::vector<Dim>(flat.size(), 0), taken, steps)};
 }
 
 Term without_repeats(Call& call, Term term) {

@@ -123,10 +123,10 @@ Results concat(Call& call) {
 namespace {
 
 Results split_by_data(Call& call, int64_t axis) {
-  const int64_t parts = vector_length(call.in(1), "split");
-  if (parts != call.outputs()) throw user_error("{} parts for {} outputs", parts, call.outputs());
-  return call.g.apply_all(Op::Split, {call.in(0), call.in(1)},
-                          {{"axis", axis}, {"extents", fresh_dims(call.g, "split", parts)}});
+  const Value parts = of_length(call.g, call.in(1), call.outputs(), "split");
+  return call.g.apply_all(
+      Op::Split, {call.in(0), parts},
+      {{"axis", axis}, {"extents", fresh_dims(call.g, "split", call.outputs())}});
 }
 
 // As many parts as outputs; the last one, and only it, may be smaller.

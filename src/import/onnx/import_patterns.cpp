@@ -163,9 +163,7 @@ Results center_crop_pad(Call& call) {
     axis = Call::axis_of(axis, x.shape().rank());
     extents.push_back(x.shape()[static_cast<int>(axis)]);
   }
-  if (vector_length(target, "the shape") != static_cast<int64_t>(numbers.size())) {
-    throw user_error("{} axes for the shape {}", numbers.size(), target.type().to_string());
-  }
+  target = of_length(g, target, static_cast<int64_t>(numbers.size()), "the shape");
   const Value whole = g.dims(extents), axes = g.integers(numbers);
   const Value none = g.dims({0}, true), two = g.dims({2}, true);
   const auto excess = [&](Value a, Value b) { return g.binary(Op::Max, g.sub(a, b), none); };

@@ -30,10 +30,12 @@ void check_given(const Rule& rule, Value input, bool wanted, std::string_view wh
   throw user_error("update_rule '{}' {} {}", rule.name, wanted ? "needs" : "has no", what);
 }
 
-// [batch, time, n * states] with its states apart, spread to `dims`.
+// [batch, time, n * states] with its states apart, spread to `dims`. Of fewer than the states there
+// is one for all.
 Value gate(Call& call, Value x, const Dim& states, std::vector<Dim> dims) {
   if (x.shape().rank() != 3) throw user_error("{} must have three axes", x.type().to_string());
-  const int64_t heads = x.shape()[2].is_const(1) ? 1 : states.const_value();
+  const bool shared = prove_lt(x.shape()[2], states) == Proof::Yes;
+  const int64_t heads = shared || x.shape()[2].is_const(1) ? 1 : states.const_value();
   return call.g.expand(split_heads(call, as(call, x, DType::F32), heads), std::move(dims));
 }
 

@@ -2,7 +2,6 @@
 // is an expression, so table[0:seq] of 512 rows has min(seq, 512) rows, and where the bounds of seq
 // prove it, seq.
 #include <algorithm>
-#include <numeric>
 
 #include "import/onnx/importers.h"
 #include "import/onnx/run_time_shapes.h"
@@ -71,6 +70,10 @@ Value slice_known(graph::Graph& g, Value x, const Cuts& cuts) {
   return g.slice(x, std::move(starts), std::move(extents), std::move(steps));
 }
 
+std::vector<int64_t> ones(const Dim& count) {
+  return std::vector<int64_t>(static_cast<size_t>(count.const_value()), 1);
+}
+
 // The attribute (older opsets) or the operand; null where neither is given.
 Value numbers(Call& call, std::string_view name, int input) {
   if (auto attribute = call.integers(name)) return call.g.integers(*std::move(attribute));
@@ -81,16 +84,13 @@ Value numbers(Call& call, std::string_view name, int input) {
 
 Value slice_to(graph::Graph& g, Value x, Value starts, Value ends, Value axes, Value steps) {
   const int rank = x.shape().rank();
-  const int64_t count = vector_length(starts, "starts");
-  if (!axes) {
-    std::vector<int64_t> all(static_cast<size_t>(count));
-    std::iota(all.begin(), all.end(), 0);
-    axes = g.integers(std::move(all));
-  }
-  if (!steps) steps = g.integers(std::vector<int64_t>(static_cast<size_t>(count), 1));
+  const Dim count = vector_extent(starts, "starts");
+  if (!axes) axes = iota(g, count);
+  if (!steps) steps = count.is_const() ? g.integers(ones(count)) : g.expand(g.dims({1}), {count});
   for (const auto& [list, what] : {std::pair(ends, "ends"), {axes, "axes"}, {steps, "steps"}}) {
-    const int64_t given = vector_length(list, what);
-    if (given != count) throw user_error("{} starts and {} {}", count, given, what);
+    const Dim given = vector_extent(list, what);
+    if (prove_equal(given, count) != Proof::No) continue;
+    throw user_error("{} starts and {} {}", count.to_string(), given.to_string(), what);
   }
   const Cuts cuts{shape_value(starts), shape_value(ends), known_integers(axes),
                   known_integers(steps)};

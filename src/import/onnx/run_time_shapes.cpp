@@ -7,11 +7,24 @@
 
 namespace tenon::onnx {
 
-int64_t vector_length(Value vector, std::string_view what) {
+Dim vector_extent(Value vector, std::string_view what) {
   if (!is_integer(vector.dtype()) || vector.shape().rank() > 1) {
     throw user_error("{} must be an integer vector, not {}", what, vector.type().to_string());
   }
-  const Dim length = vector.shape().elements();
+  return vector.shape().elements();
+}
+
+Value of_length(graph::Graph& g, Value vector, int64_t length, std::string_view what) {
+  const Dim given = vector_extent(vector, what);
+  if (given.is_const(length)) return vector;
+  if (prove_equal(given, length) == Proof::No) {
+    throw user_error("{} must have {} elements, not {}", what, length, vector.type().to_string());
+  }
+  return g.reshape(vector, {length});
+}
+
+int64_t vector_length(Value vector, std::string_view what) {
+  const Dim length = vector_extent(vector, what);
   if (length.is_const()) return length.const_value();
   throw unsupported_error(
       "{} has {} elements, so that the rank is only known at run time: give the inputs it depends "
@@ -159,9 +172,7 @@ Value pad_to(graph::Graph& g, Value x, const std::string& mode, Value pads, Valu
 // Each axis gets one of extent 1 before it, which is spread, and the two become one.
 Value tile_by(graph::Graph& g, Value x, Value repeats) {
   const int rank = x.shape().rank();
-  if (vector_length(repeats, "repeats") != rank) {
-    throw user_error("{} repeats for {}", repeats.type().to_string(), x.type().to_string());
-  }
+  repeats = of_length(g, repeats, rank, "repeats");
   if (rank == 0) return x;
   std::vector<Dim> apart;
   for (const Dim& extent : x.shape()) apart.insert(apart.end(), {1, extent});

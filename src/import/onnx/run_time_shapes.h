@@ -8,8 +8,13 @@
 
 namespace tenon::onnx {
 
-// The length of an integer vector; it decides ranks, so it must be known.
+// The length of an integer vector.
+Dim vector_extent(Value vector, std::string_view what);
+// Where it decides ranks, so that it must be known.
 int64_t vector_length(Value vector, std::string_view what);
+// An integer vector that the op wants to have `length` elements; a symbolic length is checked when
+// it has a value.
+Value of_length(graph::Graph& g, Value vector, int64_t length, std::string_view what);
 std::vector<Dim> fresh_dims(graph::Graph& g, const std::string& stem, int64_t count);
 
 // The elements as constants, where all are.
