@@ -85,6 +85,21 @@ void slice_to(Inference& op) {
   op.result(given_shape(op, op.operand(0).shape.rank()), op.operand(0).dtype);
 }
 
+namespace {
+
+// An axis that grows by its own elements has some.
+void check_repeated(Inference& op, const Dim& extent, const Dim& result) {
+  constexpr const char* kWhat = "an empty axis has nothing to repeat";
+  if (prove_le(1, extent) == Proof::Yes || prove_le(result, extent) == Proof::Yes) return;
+  if ((result - extent).is_const()) {
+    op.at_most(1, extent, kWhat);
+  } else {  // the result is empty too, or the axis is not
+    op.at_most(result, result * extent, kWhat);
+  }
+}
+
+}  // namespace
+
 void pad(Inference& op) {
   const TensorType& x = op.operand(0);
   check_integers(op, 1, 2, 1);
@@ -92,7 +107,11 @@ void pad(Inference& op) {
   if (op.operand_count() > 3 && op.operand(3).dtype != x.dtype) {
     throw op.fail("the constant has another dtype");
   }
-  op.result(given_shape(op, x.shape.rank()), x.dtype);
+  Shape result = given_shape(op, x.shape.rank());
+  if (op.attributes().text("mode") != "constant") {
+    for (int i = 0; i < x.shape.rank(); ++i) check_repeated(op, x.shape[i], result[i]);
+  }
+  op.result(std::move(result), x.dtype);
 }
 
 void range(Inference& op) {

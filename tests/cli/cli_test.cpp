@@ -85,6 +85,8 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
   expect_error("onnx-test x --codegen c", 2, "device interpreter generates no code");
   for (const char* sample : {"0/10", "11/10", "1", "1/2/3", "a/b"})
     expect_error(std::string("onnx-test x --sample ") + sample, 2, sample);
+  expect_error("onnx-test x --at-least 85", 2, "--symbolic");
+  expect_error("onnx-test x --symbolic --at-least 101", 2, "101");
   expect_error("show x.onnx --stage grph", 2, "there are: graph, kernel, source, program");
 }
 

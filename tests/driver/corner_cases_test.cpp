@@ -57,6 +57,56 @@ TEST(CornerCases, OneStaticQueryAttendsToTheKeysOfItsOwnHead) {
   expect_interpreted(g, {{"b", 3}, {"s", 70}});
 }
 
+// What the run gives at these extents; a User error, whose text is returned, both compiled and
+// interpreted.
+std::string error_of(const Graph& g, const Extents& extents) {
+  const Tensors inputs = random_tensors(g, extents);
+  std::string texts;
+  for (const bool is_compiled : {true, false}) {
+    try {
+      is_compiled ? RunGraph(g).run(inputs) : graph::interpret(g, inputs);
+      ADD_FAILURE() << "no error at " << text_of(extents);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::User);
+      texts += error.what();
+    }
+  }
+  return texts;
+}
+
+TEST(CornerCases, AnAxisThatIsEmptyInARunHasNoElementToChoose) {
+  const Dim n = Symbol("n", {0, 64});
+  for (const Op op : {Op::ArgMax, Op::ArgMin}) {
+    Graph g;
+    g.set_outputs({{"y", g.apply(op, {in(g, "x", {kB, n})}, {{"axis", int64_t{1}}})}});
+    expect_interpreted(g, {{"b", 2}, {"n", 1}});
+    EXPECT_NE(error_of(g, {{"b", 2}, {"n", 0}}).find("no element to choose"), std::string::npos);
+  }
+}
+
+TEST(CornerCases, AnAxisThatIsEmptyInARunHasNothingToRepeat) {
+  const Dim n = Symbol("n", {0, 64});
+  for (const std::string mode : {"reflect", "edge", "wrap"}) {
+    Graph g;
+    const Value x = in(g, "x", {2, n}), axes = g.integers({0, 1});
+    const auto padded = [&](Value pads, std::vector<Dim> shape) {
+      return g.apply(Op::Pad, {x, pads, axes}, {{"mode", mode}, {"shape", std::move(shape)}});
+    };
+    // By numbers, and by as much as the axis has: then nothing is made of nothing.
+    const Value by_own = padded(g.dims({0, n, 0, 0}), {2, n * 2});
+    g.set_outputs({{"twice", by_own}});
+    for (const int64_t extent : {0, 1, 5}) expect_interpreted(g, {{"n", extent}});
+    g.set_outputs({{"y", padded(g.integers({0, 1, 0, 2}), {2, n + 3})}});
+    expect_interpreted(g, {{"n", 1}});
+    EXPECT_NE(error_of(g, {{"n", 0}}).find("nothing to repeat"), std::string::npos) << mode;
+  }
+  Graph g;  // a constant has something to repeat
+  g.set_outputs(
+      {{"y", g.apply(Op::Pad, {in(g, "x", {2, n}), g.integers({0, 1, 0, 2}), g.integers({0, 1})},
+                     {{"mode", "constant"}, {"shape", std::vector<Dim>{2, n + 3}}})}});
+  expect_interpreted(g, {{"n", 0}});
+}
+
 TEST(CornerCases, IntegerDivisionNeverEndsTheProcess) {
   Graph g;
   const Value a = in(g, "a", {kS}, DType::I64), b = in(g, "b", {kS}, DType::I64);

@@ -135,6 +135,36 @@ TEST(HostSteps, LoopsCarryAndStack) {
   }
 }
 
+// Inside, `seq` is no axis by itself: the body has it from around.
+TEST(HostSteps, ABodyKnowsSymbolsThatAreOnlyPartOfAnExtent) {
+  Graph g;
+  const Value x = g.input("x", {{sym::seq()}, DType::F32});
+  Graph body = g.nested();
+  const Value number = body.input("number", {{}, DType::I64});
+  const Value keep = body.input("keep", {{}, DType::Bool});
+  const Value state = body.input("state", {{1}, DType::F32});
+  const Value wide = body.input("wide", {{sym::seq() * 3}, DType::F32});
+  const Value middle = body.slice(wide, {sym::seq()}, {sym::seq()}, {1});
+  const Value sum = body.reshape(body.reduce(Op::ReduceSum, middle, {0}), {1});
+  const Value count = body.add(body.dims({sym::seq()}, true), number);
+  body.set_outputs({{"keep", keep},
+                    {"next", body.add(state, body.mul(sum, body.cast(count, DType::F32)))},
+                    {"middle", middle}});
+  const Value trips = g.input("trips", {{}, DType::I64}), go = g.input("go", {{}, DType::Bool});
+  const Symbol turns = g.fresh_symbol("turns", {0, kDimInf});
+  const auto results = g.apply_all(
+      Op::Loop, {trips, go, g.cast(g.integers({1}), DType::F32), g.concat({x, g.mul(x, x), x}, 0)},
+      {{"body", Subgraph(std::move(body))},
+       {"carried", int64_t{1}},
+       {"extents", std::vector<Dim>{1, turns, sym::seq()}}});
+  g.set_outputs({{"last", results[0]}, {"all", results[1]}});
+  RunGraph compiled(g);
+  for (const int64_t extent : {1, 4, 19}) {
+    expect_as_interpreted(g, compiled,
+                          {{"x", floats({extent}, -2)}, {"trips", integer(3)}, {"go", flag(true)}});
+  }
+}
+
 TEST(HostSteps, ALateOutputGoesToTheCallersMemory) {
   const Graph g = growing_loop();
   const auto program = std::make_shared<const program::Program>(

@@ -127,6 +127,32 @@ INSTANTIATE_TEST_SUITE_P(
         Windows{"i32", {2, 7, 7, 9}, {5, 7, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1, DType::I32}),
     [](const auto& info) { return info.param.name; });
 
+// The result's extents are differences of symbols: indices are divided by them.
+TEST(Conv, KernelsMayHaveSymbolicExtents) {
+  const Dim p = Symbol("p", {0, 9}), q = Symbol("q", {0, 9});
+  const std::vector<Extents> all = {{{"b", 1}, {"s", 5}, {"t", 7}, {"p", 3}, {"q", 2}},
+                                    {{"b", 2}, {"s", 9}, {"t", 20}, {"p", 1}, {"q", 9}},
+                                    {{"b", 3}, {"s", 8}, {"t", 8}, {"p", 8}, {"q", 8}}};
+  for (const DType dtype : {DType::F32, DType::I32, DType::F64}) {
+    for (const Op op : {Op::Conv, Op::ConvTranspose}) {
+      Graph g;
+      const Value x = g.input("x", {{kB, 2, kS, kT}, dtype});
+      const Value w = g.input("w", {{2, 2, p, q}, dtype});
+      const std::vector<int64_t> ones{1, 1};
+      const std::vector<Dim> extents = op == Op::Conv ? std::vector<Dim>{kS - p + 1, kT - q + 1}
+                                                      : std::vector<Dim>{kS + p - 1, kT + q - 1};
+      const Value y = g.apply(op, {x, w},
+                              {{"extents", extents},
+                               {"begins", std::vector<Dim>{0, 0}},
+                               {"strides", ones},
+                               {"dilations", ones},
+                               {"groups", int64_t{1}}});
+      g.set_outputs({{"y", y}});
+      expect_interpreted(g, all);
+    }
+  }
+}
+
 class ConvTransposeTest : public ::testing::TestWithParam<Windows> {};
 
 TEST_P(ConvTransposeTest, GivesTheNumbersOfTheInterpreter) {

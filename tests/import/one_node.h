@@ -24,7 +24,7 @@ struct Node {
   Attributes attributes = {};
   Names outputs = {"y"};
 
-  graph::Graph import(const Inputs& given) const {
+  graph::Graph import(const Inputs& given, const ImportOptions& options = {}) const {
     OnnxWriter w({{"", opset}, {"com.microsoft", 1}});
     for (const auto& [name, t] : given) {
       std::vector<make_encoder::Dimension> dims(t.shape.begin(), t.shape.end());
@@ -34,7 +34,7 @@ struct Node {
     for (const std::string& output : outputs) {
       if (!output.empty()) w.untyped_output(output);
     }
-    return import_writer(w);
+    return import_writer(w, options);
   }
   std::vector<graph::Tensor> run(const Inputs& given) const {
     return graph::interpret(import(given), given);

@@ -141,6 +141,24 @@ TEST(RotaryEmbedding, LeavesWhatIsBeyondTheTables) {
 }
 
 // One head, keys and values of width 1, two steps: k = q = 1, v = 2, 3.
+// With free extents the width of a head is a symbol, and so is its scale.
+TEST(Attention, HeadsMayHaveASymbolicWidth) {
+  const Inputs given = {{"q", f32({1, 1, 1, 4}, {1, 2, 3, 4})},
+                        {"k", f32({1, 1, 2, 4}, {1, 0, 0, 0, 0, 0, 0, 1})},
+                        {"v", f32({1, 1, 2, 1}, {0, 1})}};
+  const Node node{"Attention", "", 23, {"q", "k", "v"}};
+  const float expected = 1 / (1 + std::exp(-1.5f));  // of scores 1 / 2 and 4 / 2
+  const graph::Graph free = node.import(given, {.free_extents = true});
+  for (const graph::Graph& g : {node.import(given), free}) {
+    EXPECT_NEAR(values<float>(graph::interpret(g, given)[0])[0], expected, 1e-6f);
+  }
+  const Inputs narrow = {{"q", f32({1, 1, 1, 1}, {3})},
+                         {"k", f32({1, 1, 2, 1}, {0, 1})},
+                         {"v", f32({1, 1, 2, 1}, {0, 1})}};
+  EXPECT_NEAR(values<float>(graph::interpret(free, narrow)[0])[0], 1 / (1 + std::exp(-3.0f)),
+              1e-6f);
+}
+
 Floats linear_attention(const std::string& rule, Names more, const Inputs& extra) {
   Names inputs = {"q", "q", "v"};
   inputs.insert(inputs.end(), more.begin(), more.end());

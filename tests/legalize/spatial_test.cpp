@@ -312,5 +312,18 @@ TEST(Det, EliminatesWithPivots) {
   }
 }
 
+TEST(Det, ManyRowsAndThoseThatOnlyTheRunKnowsAreALoop) {
+  Graph g;
+  const Dim n = Symbol("n", {0, 64});
+  g.set_outputs({{"y", g.apply(Op::Det, {g.input("x", {{Symbol("b"), n, n}, DType::F64})})}});
+  for (const int64_t rows : {0, 1, 2, 7, 20}) {
+    Tensors inputs = random_tensors(g, {{"b", 3}, {"n", rows}});
+    auto* numbers = reinterpret_cast<double*>(inputs.at("x").bytes.data());
+    std::fill_n(numbers, rows, 0.0);
+    if (rows > 1) numbers[rows * rows] = numbers[rows * rows + rows] = 0;
+    expect_same_results(g, inputs);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::legalize

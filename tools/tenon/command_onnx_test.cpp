@@ -88,6 +88,7 @@ int onnx_test(const OnnxTestOptions& options) {
   onnx_test::SuiteOptions suite;
   suite.folders = options.folders;
   suite.verbose = options.verbose;
+  suite.least_symbolic = options.least_symbolic;
   if (!options.sample.empty()) suite.sample = parse_sample(options.sample);
   if (!options.skip.empty()) suite.skip = onnx_test::SkipList(options.skip);
   return (options.symbolic ? onnx_test::run_suite_symbolic : onnx_test::run_suite)(suite, device);

@@ -51,6 +51,7 @@ struct ShowOptions {
 
 struct OnnxTestOptions {
   bool symbolic = false;
+  double least_symbolic = 0;  // percent of the cases
   std::vector<std::string> folders;
   std::string device = "interpreter";
   std::string codegen;

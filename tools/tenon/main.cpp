@@ -160,9 +160,15 @@ struct CommandLine {
         ->check(kNotEmpty)
         ->type_name("FILE");
     command->add_flag("--verbose", onnx_test.verbose, "A line for every case");
-    command->add_flag(
+    CLI::Option* symbolic = command->add_flag(
         "--symbolic", onnx_test.symbolic,
         "Every extent of the inputs is a symbol: compile once, run at two sets of extents");
+    command
+        ->add_option("--at-least", onnx_test.least_symbolic,
+                     "With --symbolic: fail where fewer of the cases are fully symbolic")
+        ->needs(symbolic)
+        ->check(number(0.0, 100.0))
+        ->type_name("PERCENT");
   }
 
   void add_replay() {
