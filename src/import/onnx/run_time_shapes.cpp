@@ -58,12 +58,15 @@ Dim known_or_fresh(graph::Graph& g, Value value, const std::string& stem, const 
 
 namespace {
 
-// Without elements whenever `entry` is 0, as far as products show it.
+// Without elements whenever `entry` is 0: it is one of the extents, or a product or quotient of
+// symbols that all are factors of x.
 bool is_empty_with(Value x, const Dim& entry) {
-  const Dim elements = x.shape().elements();
+  const Shape& shape = x.shape();
+  if (std::ranges::find(shape, entry) != shape.end()) return true;
+  const Dim elements = shape.elements();
   if (entry.terms().size() != 1 || elements.is_const()) return false;
-  return std::ranges::all_of(entry.terms()[0].atoms, [&](const auto& atom) {
-    return atom->kind == AtomKind::Symbol && elements.substitute(*atom->symbol, 0).is_const(0);
+  return std::ranges::all_of(entry.symbols(), [&](const Symbol& symbol) {
+    return elements.substitute(symbol, 0).is_const(0);
   });
 }
 
