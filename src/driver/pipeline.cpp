@@ -60,6 +60,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
   run.timed("codegen", [&] { return builder.generate(); });  // kernels -> machine code
   result.kernels += builder.kernel_count();
   builder.for_each_kernel([&](const kernel::Kernel& kernel) {
+    if (options.see_kernel) options.see_kernel(kernel);
     run.dump("kernel:" + kernel.name, [&] { return kernel::print(kernel); });
     run.dump("source:" + kernel.name, [&] { return builder.source(kernel); });
   });

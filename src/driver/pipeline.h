@@ -10,6 +10,7 @@
 #include "base/cpu_info.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
+#include "kernel/kernel.h"
 #include "program/program.h"
 
 namespace tenon::driver {
@@ -22,6 +23,8 @@ struct Options {
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).
   std::function<void(std::string_view pass, const std::string& text)> dump;
+  // Called with each kernel as it is compiled, those of bodies too.
+  std::function<void(const kernel::Kernel& kernel)> see_kernel;
 };
 
 struct PassTime {

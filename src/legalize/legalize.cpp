@@ -51,7 +51,7 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
   std::set<std::pair<const Node*, int>> taken;
   std::vector<graph::Output> outputs = graph.outputs();
   for (graph::Output& output : outputs) {
-    while (graph::has(output.value.op(), graph::kLeaf) ||
+    while (graph::has(output.value.op(), graph::kLeaf) || output.value.op() == Op::Define ||
            taken.contains({output.value.node, output.value.result})) {
       output.value = result.reshape(output.value, output.value.shape().dims());
     }

@@ -55,7 +55,7 @@ TEST(Replay, CasesSurviveText) {
 
 TEST(Replay, EveryRandomGraphSurvivesText) {
   for (uint64_t seed = 1; seed < 30; ++seed) {
-    GraphWriter writer(seed, [](const Graph&) { return true; });
+    GraphWriter writer(seed);
     const Case given = writer.write(20);
     EXPECT_EQ(digest(replay::parse_case(to_text(given)).graph), digest(given.graph));
   }

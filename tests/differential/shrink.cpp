@@ -95,7 +95,7 @@ class Shrinker {
     const std::vector<const Node*> order = best_.graph.topological();
     for (size_t i = order.size(); i-- > 0;) {
       const Node* cut = order[i];
-      if (has(cut->op(), graph::kLeaf) || cut->result_count() != 1) continue;
+      if (has(cut->op(), graph::kLeaf)) continue;
       if (cut == best_.graph.outputs()[0].value.node) continue;
       const bool found = accept([&] {
         Case smaller = best_;
@@ -103,7 +103,11 @@ class Shrinker {
         smaller.graph =
             rebuild(best_.graph, [&](Graph& g, const Node& node, std::span<const Value>) {
               if (&node != cut) return std::vector<Value>();
-              return std::vector<Value>{g.input(name, node.types()[0])};
+              std::vector<Value> inputs;
+              for (const TensorType& type : node.types()) {
+                inputs.push_back(g.input(name + "." + std::to_string(inputs.size()), type));
+              }
+              return inputs;
             });
         if (size_of_case(smaller) >= size_of_case(best_)) throw user_error("no smaller");
         return smaller;

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -28,9 +29,35 @@ class Numbers {
   uint64_t state_;
 };
 
+constexpr uint64_t kSpecialShare = 6;  // one of so many elements
+
 uint64_t seed_of(uint64_t seed, std::string_view name) {
   for (const char c : name) seed = seed * 31 + static_cast<unsigned char>(c);
   return seed;
+}
+
+// An element that code forgets. Floats stay where a product of two does not overflow f32.
+void store_special(DType dtype, void* element, uint64_t choice) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kFloats[] = {std::numeric_limits<double>::quiet_NaN(),
+                                kInf,
+                                -kInf,
+                                0.0,
+                                -0.0,
+                                1e-40,
+                                -1e-40,
+                                1e-7,
+                                1e10,
+                                -1e10,
+                                0.5,
+                                -1.5};
+  if (is_float(dtype)) return store_from_f64(dtype, element, kFloats[choice % std::size(kFloats)]);
+  const int bits = info(dtype).bits;
+  const uint64_t sign = uint64_t{1} << (bits - 1), all = sign - 1 + sign;
+  const uint64_t kWords[] = {sign, sign - 1, sign + 1, all, all - 1, 0, 1, sign >> 1};
+  const uint64_t word = kWords[choice % std::size(kWords)];
+  const bool negative = info(dtype).kind == DTypeKind::Signed && (word & sign) != 0;
+  store_from_i64(dtype, element, static_cast<int64_t>(negative ? word | ~all : word));
 }
 
 Tensor random_tensor(const graph::Value& leaf, const Case& given) {
@@ -48,7 +75,10 @@ Tensor random_tensor(const graph::Value& leaf, const Case& given) {
   tensor.bytes.resize(static_cast<size_t>(tensor.elements()) * size);
   Numbers numbers(seed_of(given.seed, leaf.node->name()));
   for (size_t at = 0; at < tensor.bytes.size(); at += size) {
-    if (is_float(tensor.dtype)) {
+    const uint64_t kind = given.special ? numbers.next() : 0;
+    if (kind % kSpecialShare == 1 && tensor.dtype != DType::Bool) {
+      store_special(tensor.dtype, &tensor.bytes[at], kind / kSpecialShare);
+    } else if (is_float(tensor.dtype)) {
       store_from_f64(tensor.dtype, &tensor.bytes[at], numbers.unit() * 4 - 2);
     } else {
       const auto small = static_cast<int64_t>(numbers.next() % 9);
@@ -63,7 +93,7 @@ Tensor random_tensor(const graph::Value& leaf, const Case& given) {
 }  // namespace
 
 std::string to_text(const Case& given) {
-  std::string text = fmt::format("case seed={}", given.seed);
+  std::string text = fmt::format("case seed={}{}", given.seed, given.special ? " special=1" : "");
   for (const auto& [name, extent] : given.extents) text += fmt::format(" {}={}", name, extent);
   return text + "\n" + print(given.graph);
 }
@@ -89,6 +119,8 @@ Case parse_case(std::string_view text) {
     const std::string name(word.substr(0, equals));
     if (name == "seed") {
       result.seed = number;
+    } else if (name == "special") {
+      result.special = number != 0;
     } else {
       result.extents[name] = static_cast<int64_t>(number);
     }

@@ -4,6 +4,9 @@
 //   case seed=7 b=3 s=17
 //   graph
 //   ...
+//
+// With special=1 among the numbers, NaN, infinities, zeros of both signs, denormal numbers and the
+// extremes of the integers are among the inputs' elements.
 #pragma once
 
 #include <map>
@@ -18,6 +21,7 @@ struct Case {
   graph::Graph graph;
   std::map<std::string, int64_t> extents;
   uint64_t seed = 0;
+  bool special = false;
 };
 
 std::string to_text(const Case& given);

@@ -1,14 +1,17 @@
 // See compare.h.
 #include "tools/replay/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <unordered_set>
 
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "driver/pipeline.h"
 #include "runtime/run_owned.h"
+#include "tools/replay/exact.h"
 
 namespace tenon::replay {
 
@@ -16,10 +19,20 @@ using graph::Tensor;
 
 namespace {
 
-// Rounding of the least exact dtype that a value of this graph goes through.
-double rounding_of(const graph::Graph& graph) {
+// How exactly an output can be asked for.
+struct Precision {
+  bool exact;       // to the bit, but for the sign of a zero
+  double rounding;  // of the least exact dtype that a value goes through on its way
+  bool special;     // NaN and infinity are among the inputs: where they come out is defined too
+};
+
+double rounding_of(graph::Value output) {
   double rounding = 1e-12;
-  for (const graph::Node* node : graph.topological()) {
+  std::unordered_set<const graph::Node*> seen{output.node};
+  std::vector<const graph::Node*> pending{output.node};
+  while (!pending.empty()) {
+    const graph::Node* node = pending.back();
+    pending.pop_back();
     for (const TensorType& type : node->types()) {
       const double own = type.dtype == DType::BF16  ? 0x1p-4
                          : type.dtype == DType::F16 ? 0x1p-7
@@ -27,27 +40,42 @@ double rounding_of(const graph::Graph& graph) {
                                                     : 0;
       rounding = std::max(rounding, own);
     }
+    for (const graph::Value& operand : node->operands()) {
+      if (seen.insert(operand.node).second) pending.push_back(operand.node);
+    }
   }
   return rounding;
 }
 
+constexpr double kFar = 1e30;  // where f32 may or may not overflow
+
+// Whether `got` is what rounding can make of `want`; `moved` is what inputs moved a little give.
+bool is_close(double got, double want, double moved, const Precision& precision) {
+  if (std::isnan(want) != std::isnan(moved) || std::isinf(want) != std::isinf(moved)) return true;
+  if (std::isfinite(got) && std::isfinite(want)) {
+    const double room = precision.rounding * (1 + std::abs(want)) + 50 * std::abs(want - moved);
+    return std::abs(want) > kFar || std::abs(got - want) <= room;
+  }
+  return !precision.special ||
+         (!std::isnan(got) && !std::isnan(want) && std::min(std::abs(got), std::abs(want)) > kFar);
+}
+
 // Empty where the tensors agree.
 std::string difference(const Tensor& got, const Tensor& want, const Tensor& moved,
-                       double rounding) {
+                       const Precision& precision) {
   if (got.dtype != want.dtype || got.shape != want.shape) {
     return fmt::format("{}[{}] instead of {}[{}]", to_string(got.dtype), fmt::join(got.shape, ", "),
                        to_string(want.dtype), fmt::join(want.shape, ", "));
   }
-  constexpr double kFar = 1e30;  // where f32 may or may not overflow
   const auto size = static_cast<size_t>(size_of(want.dtype));
   for (size_t at = 0; at < want.bytes.size(); at += size) {
+    if (std::equal(&got.bytes[at], &got.bytes[at] + size, &want.bytes[at])) continue;
     const double a = load_as_f64(got.dtype, &got.bytes[at]);
     const double b = load_as_f64(want.dtype, &want.bytes[at]);
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
     if (is_float(want.dtype)) {
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
       const double c = load_as_f64(moved.dtype, &moved.bytes[at]);
-      if (!std::isfinite(b - c) || std::abs(b) > kFar) continue;
-      if (std::abs(a - b) <= rounding * (1 + std::abs(b)) + 50 * std::abs(b - c)) continue;
+      if (!precision.exact && is_close(a, b, c, precision)) continue;
     }
     return fmt::format("element {} is {}, not {}", at / size, a, b);
   }
@@ -68,8 +96,8 @@ Ran run_or_error(const std::function<std::vector<Tensor>()>& run) {
   }
 }
 
-Outcome compare_run(const graph::Graph& graph, const Case& given, const Run& run) {
-  const Tensors inputs = inputs_of(given);
+Outcome compare_run(const graph::Graph& graph, const Case& given, const Tensors& inputs,
+                    const Run& run) {
   const Ran want = run_or_error([&] { return graph::interpret(graph, inputs); });
   const Ran got = run_or_error([&] { return run(inputs); });
   if (want.error.empty() != got.error.empty()) {
@@ -80,11 +108,13 @@ Outcome compare_run(const graph::Graph& graph, const Case& given, const Run& run
   if (!want.error.empty()) return {Verdict::Same, {}};
   Ran moved = run_or_error([&] { return graph::interpret(graph, perturbed(inputs, given.seed)); });
   if (!moved.error.empty()) moved.outputs = want.outputs;
-  const double rounding = rounding_of(graph);
+  Exactness is_exact;
   for (size_t i = 0; i < want.outputs.size(); ++i) {
+    const graph::Value output = graph.outputs()[i].value;
+    const Precision precision{is_exact(output), rounding_of(output), given.special};
     const Tensor& other =
         moved.outputs[i].shape == want.outputs[i].shape ? moved.outputs[i] : want.outputs[i];
-    const std::string text = difference(got.outputs[i], want.outputs[i], other, rounding);
+    const std::string text = difference(got.outputs[i], want.outputs[i], other, precision);
     if (text.empty()) continue;
     return {Verdict::Differs, fmt::format("output {}: {}", graph.outputs()[i].name, text)};
   }
@@ -93,10 +123,11 @@ Outcome compare_run(const graph::Graph& graph, const Case& given, const Run& run
 
 }  // namespace
 
-Device cpu() {
-  return [](const graph::Graph& graph) -> Run {
+Device cpu(std::function<void(const kernel::Kernel&)> see_kernel) {
+  return [see_kernel = std::move(see_kernel)](const graph::Graph& graph) -> Run {
     driver::Options options;
     options.cpu = cpu_info();
+    options.see_kernel = see_kernel;
     auto program =
         std::make_shared<const program::Program>(driver::compile(graph, options).program);
     std::shared_ptr<runtime::Executor> executor =
@@ -124,10 +155,12 @@ Device cpu() {
 }
 
 Outcome compare(const graph::Graph& graph, const std::vector<Case>& cases, const Device& device) {
+  std::vector<Tensors> inputs;
+  for (const Case& given : cases) inputs.push_back(inputs_of(given));
   try {
     const Run run = device(graph);
-    for (const Case& given : cases) {
-      const Outcome outcome = compare_run(graph, given, run);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const Outcome outcome = compare_run(graph, cases[i], inputs[i], run);
       if (outcome.verdict != Verdict::Same) return outcome;
     }
     return {Verdict::Same, {}};

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "kernel/kernel.h"
 #include "tools/replay/case.h"
 
 namespace tenon::replay {
@@ -22,11 +23,13 @@ struct Outcome {
 using Run = std::function<std::vector<graph::Tensor>(const Tensors& inputs)>;
 using Device = std::function<Run(const graph::Graph& graph)>;
 
-Device cpu();
+// The compiler of this machine; `see_kernel` is shown what it compiles.
+Device cpu(std::function<void(const kernel::Kernel&)> see_kernel = {});
 
-// Integers must be equal. Floats may differ by what rounding explains: a small share of the result,
-// and a multiple of what the interpreter itself gives for inputs moved by a few units in the last
-// place. User errors must be on both sides.
+// Integers must be equal, and so must floats that are moved, chosen or rounded once (exact.h).
+// Other floats may differ by what rounding explains: a small share of the result, and a multiple of
+// what the interpreter itself gives for inputs moved by a few units in the last place. User errors
+// must be on both sides.
 Outcome compare(const Case& given, const Device& device);
 // The same graph at several extents, compiled once.
 Outcome compare(const graph::Graph& graph, const std::vector<Case>& cases, const Device& device);
