@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/atomic_file.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 

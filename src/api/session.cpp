@@ -5,7 +5,7 @@
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
-#include "driver/pipeline.h"
+#include "driver/failed_graph.h"
 #include "import/onnx/onnx.h"
 
 namespace tenon {
@@ -28,7 +28,7 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
   compile.cpu = target(options.cpu);
   compile.codegen = options.codegen;
   driver::Compiled compiled =
-      driver::compile(onnx::import_file(path, {.dim_bounds = options.dim_bounds}), compile);
+      driver::compile_or_save(onnx::import_file(path, {.dim_bounds = options.dim_bounds}), compile);
 
   auto impl = std::make_unique<CompiledGraph::Impl>();
   impl->program = std::make_shared<const program::Program>(std::move(compiled.program));

@@ -77,7 +77,7 @@ std::vector<Tap> sample_taps(const Axis& axis, int64_t i, int64_t s, int64_t ext
   const double step = axis.bin / static_cast<double>(axis.samples);
   const double x =
       axis.start + static_cast<double>(i) * axis.bin + (static_cast<double>(s) + 0.5) * step;
-  if (extent == 0 || x < -1 || x > static_cast<double>(extent)) return {};
+  if (x < -1 || x > static_cast<double>(extent)) return {};
   return linear_taps(std::clamp(x, 0.0, static_cast<double>(extent - 1)));
 }
 

@@ -37,6 +37,9 @@ void roi_align(Inference& op) {
   checked_integer(op, "samples", {0, 1 << 16});
   checked_integer(op, "half_pixel", kFlag);
   check_text(op, "mode", {"avg", "max"});
+  for (int axis = 2; axis < 4; ++axis) {
+    op.at_most(1, op.operand(0).shape[axis], "an image has no element to sample");
+  }
   op.result(binned(op, op.operand(1).shape[0]), op.operand(0).dtype);
 }
 

@@ -2,6 +2,9 @@
 #include "legalize/decompose.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
 
 namespace tenon::legalize {
 
@@ -73,6 +76,28 @@ bool is_given(const Graph& g, const Symbol& symbol) {
   });
 }
 
+// The symbols that a value is computed from, by name: they have their values before it.
+std::unordered_set<std::string> named_before(Value value) {
+  std::unordered_set<std::string> names;
+  std::unordered_set<const Node*> seen{value.node};
+  std::vector<const Node*> pending{value.node};
+  const auto note = [&](std::span<const Dim> dims) {
+    for (const Dim& dim : dims) {
+      for (const Symbol& symbol : dim.symbols()) names.insert(symbol.name());
+    }
+  };
+  while (!pending.empty()) {
+    const Node* node = pending.back();
+    pending.pop_back();
+    for (const TensorType& type : node->types()) note(type.shape.dims());
+    if (node->op() == Op::Dims) note(node->attributes().dims("values"));
+    for (const Value& operand : node->operands()) {
+      if (seen.insert(operand.node).second) pending.push_back(operand.node);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most) {
@@ -87,9 +112,11 @@ std::vector<Dim> define(Graph& g, Value vector, const char* stem, int64_t most) 
 bool define_own(Graph& g, Value vector, const std::vector<Dim>& dims) {
   std::vector<Dim> symbols;
   std::vector<int64_t> places;
+  const std::unordered_set<std::string> before = named_before(vector);
   for (size_t i = 0; i < dims.size(); ++i) {
+    const std::optional<Symbol> symbol = dims[i].as_symbol();
     const bool repeated = std::ranges::count(symbols, dims[i]) > 0;
-    if (!dims[i].as_symbol() || repeated || is_given(g, *dims[i].as_symbol())) continue;
+    if (!symbol || repeated || is_given(g, *symbol) || before.contains(symbol->name())) continue;
     symbols.push_back(dims[i]);
     places.push_back(static_cast<int64_t>(i));
   }

@@ -95,7 +95,7 @@ class Shrinker {
     const std::vector<const Node*> order = best_.graph.topological();
     for (size_t i = order.size(); i-- > 0;) {
       const Node* cut = order[i];
-      if (has(cut->op(), graph::kLeaf)) continue;
+      if (has(cut->op(), graph::kLeaf) || cut->op() == graph::Op::Define) continue;
       if (cut == best_.graph.outputs()[0].value.node) continue;
       const bool found = accept([&] {
         Case smaller = best_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "graph/literal.h"
 
 namespace tenon::replay {
 
@@ -94,7 +95,9 @@ Tensor random_tensor(const graph::Value& leaf, const Case& given) {
 
 std::string to_text(const Case& given) {
   std::string text = fmt::format("case seed={}{}", given.seed, given.special ? " special=1" : "");
-  for (const auto& [name, extent] : given.extents) text += fmt::format(" {}={}", name, extent);
+  for (const auto& [name, extent] : given.extents) {
+    text += fmt::format(" {}={}", graph::name_or_quoted(name), extent);
+  }
   return text + "\n" + print(given.graph);
 }
 
@@ -107,16 +110,18 @@ Case parse_case(std::string_view text) {
   Case result{graph::parse(text.substr(end + 1)), {}, 0};
   std::string_view line = text.substr(kFirst.size(), end - kFirst.size());
   while (!line.empty()) {
-    const std::string_view word = line.substr(0, line.find(' '));
+    const size_t name_end = line[0] == '"' ? line.find('"', 1) : 0;
+    const std::string_view word = line.substr(0, line.find(' ', name_end));
     line.remove_prefix(std::min(word.size() + 1, line.size()));
     if (word.empty()) continue;
-    const size_t equals = std::min(word.find('='), word.size() - 1);
+    const size_t equals = std::min(word.rfind('='), word.size() - 1);
     uint64_t number = 0;
     const char *first = word.data() + equals + 1, *last = word.data() + word.size();
     if (std::from_chars(first, last, number).ptr != last || first == last) {
       throw user_error("'{}' is no NAME=NUMBER", word);
     }
-    const std::string name(word.substr(0, equals));
+    std::string name(word.substr(0, equals));
+    if (name.size() > 1 && name[0] == '"') name = name.substr(1, name.size() - 2);
     if (name == "seed") {
       result.seed = number;
     } else if (name == "special") {

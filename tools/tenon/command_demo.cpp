@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "api/atomic_file.h"
+#include "base/atomic_file.h"
 #include "api/peak_probe.h"
 #include "base/error.h"
 #include "tools/make_encoder/encoder_model.h"

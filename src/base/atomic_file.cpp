@@ -1,5 +1,5 @@
 // See atomic_file.h.
-#include "api/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
