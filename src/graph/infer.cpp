@@ -145,6 +145,7 @@ void Inference::check_extents(std::span<const Dim> extents) {
   for (const Dim& extent : extents) {
     if (extent.bounds().hi < 0)
       throw fail(fmt::format("extent {} is negative", extent.to_string()));
+    if (extent.bounds().lo < 0) at_most(0, extent, "an extent is negative");
   }
 }
 

@@ -39,26 +39,29 @@ std::string save(const Case& given, const std::string& name) {
   return path.string();
 }
 
-bool fails(const Case& given) {
-  return true_or_dead([&] {
+// Whether it fails in this way; a crash is a difference.
+bool fails(const Case& given, Verdict how) {
+  const auto ask = [&] {
     try {
-      return compare(given, replay::cpu()).verdict != Verdict::Same;
+      return compare(given, replay::cpu()).verdict == how;
     } catch (const Error&) {  // it is no case
       return false;
     }
-  });
+  };
+  return how == Verdict::Differs ? true_or_dead(ask) : ask();
 }
 
-void report(const std::vector<Case>& cases, const std::string& message, uint64_t seed) {
+void report(const std::vector<Case>& cases, const Outcome& outcome, uint64_t seed) {
+  const auto fails_so = [&](const Case& given) { return fails(given, outcome.verdict); };
   const std::string name = fmt::format("failed.{}.txt", seed);
   for (const Case& given : cases) {
-    if (!fails(given)) continue;
-    const Case small = shrink(given, fails);
-    ADD_FAILURE() << "seed " << seed << ": " << message << "\n"
+    if (!fails_so(given)) continue;
+    const Case small = shrink(given, fails_so);
+    ADD_FAILURE() << "seed " << seed << ": " << outcome.message << "\n"
                   << to_text(small) << "tenon replay " << save(small, name);
     return;
   }
-  ADD_FAILURE() << "seed " << seed << ", only after another run: " << message << "\n"
+  ADD_FAILURE() << "seed " << seed << ", only after another run: " << outcome.message << "\n"
                 << to_text(cases[0]) << "tenon replay " << save(cases[0], name);
 }
 
@@ -80,14 +83,14 @@ TEST(RandomGraphs, ComputeWhatTheInterpreterDoes) {
     const std::vector<Case> cases{one, writer.again(one)};
     save(one, "current.txt");  // for a crash
     if (isolated && true_or_dead([&] { return compare(one.graph, cases, device), false; })) {
-      report(cases, "it crashes", static_cast<uint64_t>(seed));
+      report(cases, {Verdict::Differs, "it crashes"}, static_cast<uint64_t>(seed));
       ++failures;
       continue;
     }
     const Outcome outcome = compare(one.graph, cases, device);
     if (outcome.verdict == Verdict::Same) coverage.count(one.graph);
     if (outcome.verdict != Verdict::Same) {
-      report(cases, outcome.message, static_cast<uint64_t>(seed));
+      report(cases, outcome, static_cast<uint64_t>(seed));
       ++failures;
     }
   }
