@@ -1,6 +1,7 @@
 // Random graphs, compiled, against the interpreter. A graph that fails is made small and saved;
 // `tenon replay FILE` runs it again. TENON_FUZZ_SEED starts elsewhere, TENON_FUZZ_COUNT sets how
 // many; with TENON_FUZZ_ISOLATED=1 a crash is found, made small and saved too.
+// TENON_FUZZ_FAILURES ends it after so many, TENON_FUZZ_SHRINK=0 leaves them as they are.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -56,7 +57,7 @@ void report(const std::vector<Case>& cases, const Outcome& outcome, uint64_t see
   const std::string name = fmt::format("failed.{}.txt", seed);
   for (const Case& given : cases) {
     if (!fails_so(given)) continue;
-    const Case small = shrink(given, fails_so);
+    const Case small = setting("TENON_FUZZ_SHRINK", 1) != 0 ? shrink(given, fails_so) : given;
     ADD_FAILURE() << "seed " << seed << ": " << outcome.message << "\n"
                   << to_text(small) << "tenon replay " << save(small, name);
     return;

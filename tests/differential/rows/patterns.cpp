@@ -1,5 +1,6 @@
 // Rows that write out what the fusion passes find again: gelu, layer norm, attention, linears that
-// share their input, an einsum and a group norm as importers write them.
+// share their input, an einsum and a group norm as importers write them,
+// and the terms that rules of algebra rewrite.
 #include <cmath>
 
 #include "tests/differential/rows/operands.h"
@@ -80,6 +81,39 @@ Value shared_input(GraphWriter& w) {
   return g.concat(std::move(parts), 1);
 }
 
+// What the rules of algebra look for. Each is what it says, with and without them.
+Value rewritten(GraphWriter& w) {
+  const Value x = w.any(is_signed);
+  if (!x) return x;
+  Graph& g = w.g();
+  const Value y = w.beside(x);
+  const Value flag = w.input(DType::Bool, {});
+  const auto minus = [&](Value value) { return g.unary(Op::Neg, value); };
+  const auto number = [&](double value) { return g.scalar(x.dtype(), value); };
+  switch (w.number(0, 9)) {
+    case 0:
+      return g.sub(x, minus(y));
+    case 1:
+      return g.add(x, minus(y));
+    case 2:
+      return minus(g.sub(x, y));
+    case 3:
+      return g.binary(Op::Min, x, g.binary(Op::Max, x, y));
+    case 4:
+      return g.apply(Op::Where, {g.unary(Op::Not, flag), x, y});
+    case 5:
+      return g.unary(Op::Abs, minus(x));
+    case 6:
+      return g.mul(x, number(-1));
+    case 7:
+      return g.binary(Op::Pow, x, number(2));
+    case 8:
+      return g.sub(g.add(x, number(0)), number(0));
+    default:
+      return g.mul(g.sub(x, x), number(3));
+  }
+}
+
 // bij,bkj->bik, as its importer writes it.
 Value einsum(GraphWriter& w) {
   const Value x = w.any_of_rank(3, real);
@@ -111,6 +145,7 @@ constexpr OpRow kRows[] = {
     {"shared_input", 2, shared_input},
     {"einsum", 2, einsum},
     {"one_hot", 2, one_hot, true},
+    {"algebra", 4, rewritten, true},
 };
 
 }  // namespace

@@ -1,0 +1,87 @@
+// What random graphs have found, made small: each was wrong once.
+#include <gtest/gtest.h>
+
+#include "tools/replay/compare.h"
+
+namespace tenon::replay {
+namespace {
+
+struct Found {
+  const char *what, *text;
+};
+
+constexpr Found kFound[] = {
+    {"the result of a define is an output", R"(case seed=5
+graph
+symbol n 0..9
+input %x : i64[1]
+%0 = define(%x) {symbols = [n]} : i64[1]
+output "y" = %0
+)"},
+    {"a step names an extent that an earlier one has defined", R"(case seed=1000065
+graph
+symbol n 0..9
+symbol cut 0..9
+input %count : i64[1]
+input %start : i64[1]
+input %end : i64[1]
+input %x : bf16[1]
+%0 = define(%count) {symbols = [n]} : i64[1]
+%1 = expand(%x) {shape = [n, 1]} : bf16[n, 1]
+%2 = constant(1) : i64[1]
+%3 = constant(2) : i64[1]
+%4 = slice_to(%1, %start, %end, %2, %3) {shape = [n, cut]} : bf16[n, cut]
+output "y" = %4
+)"},
+    {"a body has an extent that is part of an expression", R"(case seed=82 b=5
+graph
+symbol b 1..200
+symbol trips 0..9223372036854775807
+input %x : f32[b]
+input %y : f32[floordiv(b + 1, 2)]
+input %count : i64[]
+%0 = constant(1) : bool[]
+%1, %2 = loop(%count, %0, %y, %y) {body = graph {
+  symbol b 1..200
+  input %trip : i64[]
+  input %going : bool[]
+  input %carried : f32[floordiv(b + 1, 2)]
+  input %other : f32[floordiv(b + 1, 2)]
+  %0 = add(%carried, %other) : f32[floordiv(b + 1, 2)]
+  output "y0" = %going
+  output "y1" = %0
+  output "y2" = %0
+}, carried = 1, extents = [floordiv(b + 1, 2), trips, floordiv(b + 1, 2)]} : f32[floordiv(b + 1, 2)], f32[trips, floordiv(b + 1, 2)]
+output "y" = %1
+)"},
+    {"margins take more than there is: an error on both sides", R"(case seed=1 s=1
+graph
+symbol s 1..200
+input %x : i64[s, 3]
+%0 = constant(-1, 0, -1, 0) : i64[4]
+%1 = constant(0, 1) : i64[2]
+%2 = pad(%x, %0, %1) {mode = "constant", shape = [s - 2, 3]} : i64[s - 2, 3]
+output "y" = %2
+)"},
+    {"regions of an image without elements: an error on both sides", R"(case seed=17 s=2 t=0
+graph
+symbol s 1..200
+symbol t 0..200
+input %x : f32[17, 1, t, 3]
+input %of : i64[s]
+input %regions : f32[s, 4]
+%0 = roi_align(%x, %regions, %of) {extents = [3, 3], half_pixel = 1, mode = "max", samples = 0, scale = 2} : f32[s, 1, 3, 3]
+output "y" = %0
+)"},
+};
+
+TEST(Found, StaysFixed) {
+  for (const Found& found : kFound) {
+    SCOPED_TRACE(found.what);
+    const Outcome outcome = compare(parse_case(found.text), cpu());
+    EXPECT_EQ(outcome.verdict, Verdict::Same) << outcome.message;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::replay
