@@ -114,11 +114,12 @@ ExprRef Region::elementwise(const Node& node, const Index& index) {
   return scalar_op(node.op(), std::move(operands));
 }
 
-// An element that exists only where the guard holds; loads and lets of it are masked off elsewhere.
-ExprRef Region::within(const Guard& guard, Value value, const Index& index) {
-  guards_.push_back(guard);
+// An element that exists only where the guards hold; loads and lets of it are masked off elsewhere.
+ExprRef Region::within(const std::vector<Guard>& guards, Value value, const Index& index) {
+  const size_t outer = guards_.size();
+  guards_.insert(guards_.end(), guards.begin(), guards.end());
   ExprRef result = at(value, index);
-  guards_.pop_back();
+  guards_.resize(outer);
   return result;
 }
 
@@ -132,7 +133,7 @@ ExprRef Region::concat(const Node& node, const Index& index) {
     Index inside = index;
     inside[axis] = index[axis] - start;
     const Guard guard = {inside[axis], extent};
-    const ExprRef value = within(guard, part, inside);
+    const ExprRef value = within({guard}, part, inside);
     result = result ? select(in_range(guard.index, guard.bound), value, result) : value;
     start = start + extent;
   }
@@ -156,10 +157,7 @@ ExprRef Region::pad(const Node& node, const Index& index) {
     const bool all = pads[i].is_const(0) && pads[i + axes.size()].is_const(0);
     if (constant ? !all : extent.bounds().lo < 1) inside.push_back({source[axis], extent});
   }
-  const size_t outer = guards_.size();
-  guards_.insert(guards_.end(), inside.begin(), inside.end());
-  const ExprRef value = at(x, source);
-  guards_.resize(outer);
+  const ExprRef value = within(inside, x, source);
   if (mode != "constant" || inside.empty()) return value;
   ExprRef holds;
   for (const Guard& guard : inside) {

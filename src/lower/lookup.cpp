@@ -24,6 +24,16 @@ std::optional<Dim> seen_through(const Expr& found, const Dim& extent) {
 
 }  // namespace
 
+std::vector<Guard> where_empty(const Shape& data, const Index& place, int64_t first,
+                               int64_t count) {
+  std::vector<Guard> guards;
+  for (int64_t axis = first; axis < first + count; ++axis) {
+    const Dim& extent = data[static_cast<int>(axis)];
+    if (extent.bounds().lo < 1) guards.push_back({place[static_cast<size_t>(axis)], extent});
+  }
+  return guards;
+}
+
 Dim Region::position(const ExprRef& found, const Dim& extent, Value data) {
   if (const auto place = seen_through(*found, extent)) return *place;
   const Symbol symbol = fresh("g", extent);
@@ -59,7 +69,7 @@ ExprRef Region::gather(const Node& node, const Index& index) {
   Index source(index.begin(), index.begin() + axis);
   source.push_back(look_up(indices, where, data.shape()[static_cast<int>(axis)], data));
   source.insert(source.end(), index.begin() + axis + width, index.end());
-  return at(data, source);
+  return within(where_empty(data.shape(), source, axis, 1), data, source);
 }
 
 ExprRef Region::gather_elements(const Node& node, const Index& index) {
@@ -68,7 +78,7 @@ ExprRef Region::gather_elements(const Node& node, const Index& index) {
   Index source = index;
   source[static_cast<size_t>(axis)] =
       look_up(node.operand(1), index, data.shape()[static_cast<int>(axis)], data);
-  return at(data, source);
+  return within(where_empty(data.shape(), source, axis, 1), data, source);
 }
 
 ExprRef Region::gather_nd(const Node& node, const Index& index) {
@@ -77,12 +87,13 @@ ExprRef Region::gather_nd(const Node& node, const Index& index) {
   const int rank = indices.shape().rank();
   const Index where(index.begin(), index.begin() + rank - 1);
   Index source(index.begin(), index.begin() + batch);
-  for (int64_t i = 0; i < indices.shape()[rank - 1].const_value(); ++i) {
+  const int64_t named = indices.shape()[rank - 1].const_value();
+  for (int64_t i = 0; i < named; ++i) {
     const Dim& extent = data.shape()[static_cast<int>(batch + i)];
     source.push_back(look_up(indices, with(where, i), extent, data));
   }
   source.insert(source.end(), index.begin() + rank - 1, index.end());
-  return at(data, source);
+  return within(where_empty(data.shape(), source, batch, named), data, source);
 }
 
 // The values that top_k takes, at the indices it found.

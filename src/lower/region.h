@@ -61,7 +61,8 @@ class Region {
   kernel::ExprRef gather_elements(const graph::Node& node, const Index& index);
   kernel::ExprRef gather_nd(const graph::Node& node, const Index& index);
   kernel::ExprRef taken(const graph::Node& top_k, const Index& index);
-  kernel::ExprRef within(const kernel::Guard& guard, graph::Value value, const Index& index);
+  kernel::ExprRef within(const std::vector<kernel::Guard>& guards, graph::Value value,
+                         const Index& index);
   Dim look_up(graph::Value indices, const Index& where, const Dim& extent, graph::Value data);
   kernel::Block around(kernel::LoopKind kind, const Symbol& symbol, const Dim& extent,
                        kernel::Block body) const;
@@ -85,6 +86,10 @@ class Region {
 // guarded.
 Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto = {});
 Dim dot(const Index& index, const std::vector<Dim>& strides);
+// An index that was looked up in an axis without elements is a fault, and no element stands in for
+// it: the guards of those of `count` axes from `first` on that may be empty.
+std::vector<kernel::Guard> where_empty(const Shape& data, const Index& place, int64_t first,
+                                       int64_t count);
 // The scalar definition of an elementwise op.
 kernel::ExprRef scalar_op(graph::Op op, std::vector<kernel::ExprRef> x);
 kernel::ExprRef cast_op(const graph::Node& node, const kernel::ExprRef& x);

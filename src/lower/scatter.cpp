@@ -28,9 +28,16 @@ ExprRef joined(const Node& node, const ExprRef& old, const ExprRef& update) {
   return update;
 }
 
-Stmt updated(Region& region, const Index& place, const ExprRef& update) {
-  const ExprRef value = joined(*region.root().node, region.load_result(place), update);
-  return region.store_result(place, value);
+// `count` axes from `first` on are places that were looked up.
+Stmt updated(Region& region, const Index& place, int64_t first, int64_t count,
+             const ExprRef& update) {
+  const std::vector<Guard> guards = where_empty(region.root().shape(), place, first, count);
+  ExprRef old = region.load_result(place);
+  for (const Guard& guard : guards) old = guarded(old, guard);
+  const Stmt stmt = region.store_result(place, joined(*region.root().node, old, update));
+  Store store = *stmt.as<Store>();
+  store.guards.insert(store.guards.end(), guards.begin(), guards.end());
+  return {std::move(store)};
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ Lowered lower_scatter_elements(Region& region) {
         [&](const Index& at) -> Block {
           const Index from = inserted(line, axis, at[0]);
           const Dim place = region.position(region.at(indices, from), n, data);
-          return {updated(region, inserted(line, axis, place), region.at(updates, from))};
+          return {updated(region, inserted(line, axis, place), axis, 1, region.at(updates, from))};
         },
         LoopKind::Serial);
     return append(append(std::move(lets), std::move(copy)), std::move(scatter));
@@ -100,7 +107,7 @@ Lowered lower_scatter_nd(Region& region) {
             place.push_back(region.position(found, extents[static_cast<size_t>(i)], data));
           }
           const ExprRef update = region.at(updates, joined_index(from, inner));
-          return {updated(region, joined_index(std::move(place), inner), update)};
+          return {updated(region, joined_index(std::move(place), inner), 0, named, update)};
         },
         LoopKind::Serial);
     return append(std::move(copy), std::move(scatter));

@@ -73,6 +73,25 @@ input %regions : f32[s, 4]
 %0 = roi_align(%x, %regions, %of) {extents = [3, 3], half_pixel = 1, mode = "max", samples = 0, scale = 2} : f32[s, 1, 3, 3]
 output "y" = %0
 )"},
+    {"elements of an axis that is empty: an error on both sides", R"(case seed=1 s=3 t=0
+graph
+symbol s 1..200
+symbol t 0..200
+input %x : f32[t, s, 2000]
+input %at : i64[2]
+%0 = gather(%x, %at) {axis = 0} : f32[2, s, 2000]
+output "y" = %0
+)"},
+    {"updates of an axis that is empty: an error on both sides", R"(case seed=1 s=3 t=0
+graph
+symbol s 1..200
+symbol t 0..200
+input %x : f32[t, s, 2000]
+input %at : i64[2, s, 2000]
+input %updates : f32[2, s, 2000]
+%0 = scatter_elements(%x, %at, %updates) {axis = 0, reduction = "max"} : f32[t, s, 2000]
+output "y" = %0
+)"},
 };
 
 TEST(Found, StaysFixed) {

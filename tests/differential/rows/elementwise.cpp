@@ -58,7 +58,9 @@ Value division(GraphWriter& w) {
     if (w.special()) return {};  // the sign of a zero would decide
     const Value some = plus(w, magnitude(w, by), 0.5);
     if (w.chance(60)) return w.g().div(x, some);
-    if (w.chance(30)) return w.g().binary(w.chance(50) ? Op::Mod : Op::Remainder, x, some);
+    if (w.chance(30) && w.is_exact(x) && w.is_exact(some)) {  // they jump
+      return w.g().binary(w.chance(50) ? Op::Mod : Op::Remainder, x, some);
+    }
     return w.g().binary(Op::Pow, plus(w, magnitude(w, x), 0.5), w.g().unary(Op::Tanh, by));
   }
   return w.g().binary(w.one_of(Ops{Op::Div, Op::Mod, Op::Remainder}), x, by);
