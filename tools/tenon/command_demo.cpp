@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/atomic_file.h"
 #include "api/peak_probe.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "tools/make_encoder/encoder_model.h"
 #include "tools/tenon/commands.h"

@@ -25,7 +25,7 @@ Value smooth(GraphWriter& w) {
 Value positive(GraphWriter& w) {
   const Value x = w.any(real);
   if (!x) return x;
-  const Value more = plus(w, magnitude(w, x), 1);
+  const Value more = plus(w, magnitude(w, x), 1.5);  // acosh is steep at 1
   const Op op = w.one_of(
       Ops{Op::Sqrt, Op::Log, Op::Reciprocal, Op::Acosh, Op::Asin, Op::Acos, Op::Atanh, Op::Tan});
   const bool inside = op == Op::Asin || op == Op::Acos || op == Op::Atanh || op == Op::Tan;
