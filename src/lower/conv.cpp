@@ -139,6 +139,7 @@ std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions) 
   const std::vector<Dim> extents = spatial(root.shape());
   Dim positions = 1;
   for (const Dim& extent : extents) positions = positions * extent;
+  if (positions.is_const(0)) return std::nullopt;  // no range of nothing is decoded
   Block body = region.loops(
       {root.shape()[0], channels.groups, channels.out}, [&](const Index& rows) -> Block {
         const Symbol j = region.range("j", positions);

@@ -1,5 +1,6 @@
 // Buffers that a schedule no longer touches (a weight that is read through its packed panels) are
-// dropped, so that a step holds on to nothing it does not need.
+// dropped, so that a step holds on to nothing it does not need. Results stay: one without elements
+// is written by nobody.
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -50,7 +51,9 @@ void prune_buffers(Kernel& kernel) {
   });
   std::vector<Buffer> kept;
   for (size_t i = 0; i < number.size(); ++i) {
-    if (number[i] < 0) continue;
+    const Buffer& buffer = kernel.buffers[i];
+    const bool is_result = buffer.storage == Storage::Global && buffer.written;
+    if (number[i] < 0 && !is_result) continue;
     number[i] = static_cast<int>(kept.size());
     kept.push_back(kernel.buffers[i]);
   }

@@ -92,6 +92,30 @@ input %updates : f32[2, s, 2000]
 %0 = scatter_elements(%x, %at, %updates) {axis = 0, reduction = "max"} : f32[t, s, 2000]
 output "y" = %0
 )"},
+    {"a convolution has no positions", R"(case seed=356 b=3
+graph
+symbol b 1..200
+input %x : f32[5, 2, 1, b]
+input %w : f32[10, 1, 3, 1]
+%0 = conv(%x, %w) {begins = [1, 0], dilations = [1, 1], extents = [0, b], groups = 2, strides = [2, 1]} : f32[5, 10, 0, b]
+output "y" = %0
+)"},
+    {"a guard tells lanes apart where the address does not", R"(case seed=54 b=1
+graph
+symbol b 1..200
+input %x : f64[1, 1, b, 1]
+input %w : f64[1, 1, 3, 3]
+%0 = conv_transpose(%x, %w) {begins = [2, 1], dilations = [1, 1], extents = [b + 1, 2], groups = 1, strides = [1, 2]} : f64[1, 1, b + 1, 2]
+output "y" = %0
+)"},
+    {"a pool has no positions, and its result is read", R"(case seed=47 s=1
+graph
+symbol s 1..200
+input %x : f32[s, 2, 2]
+%0, %1 = max_pool(%x) {begins = [2], column_major = 0, dilations = [2], extents = [0], kernel = [3], strides = [1]} : f32[s, 2, 0], i64[s, 2, 0]
+%2 = reduce_sum(%0) {axes = [2]} : f32[s, 2, 1]
+output "y" = %2
+)"},
 };
 
 TEST(Found, StaysFixed) {

@@ -17,6 +17,7 @@ import sys
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path("build/release")  # as deep as in the original: a compiler cache then knows the files
 COPIED = ["CMakeLists.txt", "CMakePresets.json", "bench", "cmake", "examples", "include", "layers.txt", "scripts", "src",
           "tests", "tools"]
 
@@ -90,7 +91,7 @@ def copy_file(source: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def build(folder: pathlib.Path, jobs: int) -> None:
-    binary = folder / "build"
+    binary = folder / BUILD
     steps = [["ninja", "-j", str(jobs), "-C", str(binary), "test_differential"]]
     if not (binary / "build.ninja").exists():
         steps.insert(0, ["cmake", "--preset", "release", "-B", str(binary)])
@@ -103,7 +104,7 @@ def build(folder: pathlib.Path, jobs: int) -> None:
 def passes(folder: pathlib.Path, graphs: int) -> bool:
     """A crash is noticed as well as a number that differs. One failure is enough, and need not be small."""
     settings = {"TENON_FUZZ_COUNT": str(graphs), "TENON_FUZZ_FAILURES": "1", "TENON_FUZZ_SHRINK": "0"}
-    command = [str(folder / "build/tests/test_differential"), "--gtest_filter=RandomGraphs.*", "--gtest_brief=1"]
+    command = [str(folder / BUILD / "tests/test_differential"), "--gtest_filter=RandomGraphs.*", "--gtest_brief=1"]
     try:
         done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, timeout=3600)
     except subprocess.TimeoutExpired:

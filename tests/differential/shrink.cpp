@@ -24,6 +24,9 @@ Graph without_unused_inputs(const Graph& source) {
   for (const Value& input : source.inputs()) {
     if (used.contains(input.node)) result.input(input.node->name(), input.type());
   }
+  for (const Value& param : source.params()) {
+    if (used.contains(param.node)) result.param(param.node->name(), param.type());
+  }
   std::unordered_map<Value, Value> copies;
   for (const Node* node : source.topological()) {
     if (has(node->op(), graph::kLeaf)) {

@@ -41,11 +41,17 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
     }
   } else if (guard) {
     // Outside lanes a guard is a mask over one element: no branch, memory untouched where it fails.
+    // One element of all lanes is loaded where a lane needs it, and is 0 in those that do not.
     auto* one = llvm::FixedVectorType::get(type, 1);
-    if (guard->getType()->isVectorTy()) guard = builder_.CreateOrReduce(guard);
+    Value* lanes = guard->getType()->isVectorTy() ? guard : nullptr;
+    if (lanes) guard = builder_.CreateOrReduce(lanes);
     result = builder_.CreateMaskedLoad(one, address(expr.buffer, offset), align, masked_lane(guard),
                                        llvm::Constant::getNullValue(one));
     result = builder_.CreateExtractElement(result, uint64_t{0});
+    if (lanes) {
+      result = builder_.CreateSelect(lanes, splat(result),
+                                     llvm::Constant::getNullValue(vector_type(type)));
+    }
   } else {
     result = builder_.CreateAlignedLoad(type, address(expr.buffer, offset), align);
   }
