@@ -144,6 +144,7 @@ constexpr Feature kFeatures[] = {
     {"schedule tiles",
      [](const Kernel& k) { return has_mma(k) && !is_contraction(k) && !is_window(k); }},
     {"schedule transpose", [](const Kernel& k) { return !has_mma(k) && has_local(k, "block"); }},
+    {"schedule columns", [](const Kernel& k) { return !has_mma(k) && has_local(k, "sums"); }},
     {"schedule rows", is_rows},
     {"schedule flat", is_flat},
 };
