@@ -44,7 +44,8 @@ Compiled compile(const graph::Graph& source, const Options& given) {
   legalize::check_supported(g);
   result.fusion = fuse::fusion_report(source, g);
 
-  const fuse::Regions regions = run.timed("partition", [&] { return fuse::partition(g); });
+  const fuse::Regions regions =
+      run.timed("partition", [&] { return fuse::partition(g, options.outer_symbols); });
   Options of_body = options;
   of_body.dump = nullptr;
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {

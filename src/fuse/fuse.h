@@ -3,6 +3,7 @@
 // else is computed inside its consumers.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,11 +50,14 @@ struct Regions {
   std::unordered_map<graph::Value, std::vector<Part>> assembled;
 };
 
+// Names of symbols that have values before a graph's inputs are bound: those around a body.
+using OuterSymbols = std::set<std::string>;
+
 // The cost rule, in one place: which values are stored, which recomputed by their consumers.
-Regions partition(const graph::Graph& graph);
+Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {});
 // Fills places and assembled: values that are bytes of others, and concats whose parts are computed
 // in place.
-void place(const graph::Graph& graph, Regions& regions);
+void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);
 
 struct FusionReport {
   struct Count {

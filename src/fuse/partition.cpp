@@ -225,9 +225,9 @@ class Partitioner {
 
 }  // namespace
 
-Regions partition(const graph::Graph& graph) {
+Regions partition(const graph::Graph& graph, const OuterSymbols& outer) {
   Regions regions = Partitioner(graph).run();
-  place(graph, regions);
+  place(graph, outer, regions);
   return regions;
 }
 

@@ -62,7 +62,14 @@ std::optional<Dim> slice_offset(const graph::Node& slice) {
 
 class Placer {
  public:
-  Placer(const graph::Graph& graph, Regions& regions) : uses_(graph), regions_(regions) {}
+  Placer(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions)
+      : uses_(graph), regions_(regions), known_(outer) {
+    for (const Value& input : graph.inputs()) {
+      for (const Dim& extent : input.shape()) {
+        for (const Symbol& symbol : extent.symbols()) known_.insert(symbol.name());
+      }
+    }
+  }
 
   void run() {
     number_roots();
@@ -111,7 +118,8 @@ class Placer {
       for (const Value& operand : root.node->operands()) host_values_.insert(operand);
       const char* name = root.op() == Op::Define ? "symbols" : "extents";
       for (const Dim& extent : root.node->attributes().dims(name)) {
-        if (const auto symbol = extent.as_symbol()) defined_.emplace(symbol->name(), number);
+        const auto symbol = extent.as_symbol();
+        if (symbol && !known_.contains(symbol->name())) defined_.emplace(symbol->name(), number);
       }
     }
   }
@@ -208,12 +216,15 @@ class Placer {
   Regions& regions_;
   std::vector<Value> placed_;  // in the order of places
   std::unordered_set<Value> host_values_;
+  OuterSymbols known_;                            // symbols that have values from the start
   std::unordered_map<std::string, int> defined_;  // symbol -> the root that gives it a value
   std::unordered_map<Value, int> first_write_;    // root -> the first that writes to its memory
 };
 
 }  // namespace
 
-void place(const graph::Graph& graph, Regions& regions) { Placer(graph, regions).run(); }
+void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions) {
+  Placer(graph, outer, regions).run();
+}
 
 }  // namespace tenon::fuse

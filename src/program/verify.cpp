@@ -156,6 +156,23 @@ Status verify_plan(const Program& program) {
   return {};
 }
 
+// Every output that is the caller's memory has a step that writes it.
+Status verify_outputs(const Program& program) {
+  std::vector<bool> written(program.outputs.size());
+  for (const Step& step : program.steps) {
+    for (size_t i = 0; i < step.buffers.size(); ++i) {
+      const BufferRef root = root_of(program, step.buffers[i]);
+      if (step.writes[i] && root.kind == BufferKind::Output) written[root.index] = true;
+    }
+  }
+  for (size_t i = 0; i < written.size(); ++i) {
+    const IoSlot& output = program.outputs[i];
+    if (written[i] || output.late >= 0 || output.type.bytes().is_const(0)) continue;
+    return internal_error("[program] no step writes output \"{}\"", output.name);
+  }
+  return {};
+}
+
 Status verify_code(const Code& code) {
   if (code.entry < 0 || code.entry >= static_cast<int64_t>(code.bytes.size())) {
     return internal_error("[program] kernel {}: entry {} lies outside its {} bytes", code.name,
@@ -188,6 +205,7 @@ Status verify(const Program& program) {
     if (Status status = verify_host_step(program, step, earliest); !status.ok()) return status;
     earliest = step.before;
   }
+  if (Status status = verify_outputs(program); !status.ok()) return status;
   return verify_hazards(program);
 }
 

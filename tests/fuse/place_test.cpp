@@ -75,6 +75,16 @@ TEST_F(Place, OperandsOfHostStepsAreViewsOfRows) {
   EXPECT_EQ(r.places.at(last).offset, Dim(2));
 }
 
+TEST_F(Place, AnExtentThatIsKnownAnywayMakesNoOutputLate) {
+  // The step gives extents that inputs have: the output is the caller's memory all the same.
+  g.apply(Op::Define, {g.input("sizes", {{1}, DType::I64})},
+          {{"symbols", std::vector<Dim>{kBatch}}});
+  const Value a = product(1), flat = g.reshape(a, {kBatch * 2, 4});
+  const Regions r = regions(flat);
+  EXPECT_EQ(r.places.at(a).in, flat);
+  EXPECT_FALSE(r.places.contains(flat));
+}
+
 TEST_F(Place, MemoryWhoseSizeIsFoundLaterHoldsNothingYet) {
   const Value a = product(1);
   const Value counts = g.cast(g.reduce(Op::ReduceMax, a, {0}), DType::I64);

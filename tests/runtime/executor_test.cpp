@@ -213,6 +213,7 @@ TEST_F(ExecutorTest, DamagedProgramsAreRejectedWhenLoaded) {
   EXPECT_FALSE(
       damaged([](Program& p) { p.steps[1].writes[1] = true; }));  // packed, outside the prologue
   EXPECT_FALSE(damaged([](Program& p) { p.arena[0].slot = 1; }));
+  EXPECT_FALSE(damaged([](Program& p) { p.steps.pop_back(); }));  // nothing writes y
   EXPECT_FALSE(damaged([](Program& p) { p.inputs[0].strides.pop_back(); }));
   EXPECT_FALSE(damaged([](Program& p) { p.steps[0].grid = Dim(Symbol("nobody")); }));
 }
