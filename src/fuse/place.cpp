@@ -182,7 +182,7 @@ class Placer {
     } else {
       const bool callers = input || is_callers(source.value);
       if (callers && !is_dense_io(source.value.shape())) return;
-      if (input && uses_.is_output(root)) return;  // it outlives the caller's input
+      if (callers && uses_.is_output(root)) return;  // a late output is the run's own memory
       insert(root, source.value, source.offset);
     }
     regions_.assembled[root] = {};

@@ -50,7 +50,7 @@ bool is_transpose(const RowNest& nest) {
   const Loop& columns = *nest.body[0].as<Loop>();
   if (columns.body->size() != 1 || is_short(rows.extent) || is_short(columns.extent)) return false;
   const Store& s = *(*columns.body)[0].as<Store>();
-  return s.guards.empty() && is_along(s.offset, columns.symbol) &&
+  return s.guards.empty() && !contains(s.value, kReduce) && is_along(s.offset, columns.symbol) &&
          turned_load(s, rows.symbol, columns.symbol);
 }
 

@@ -11,6 +11,39 @@ struct Found {
 };
 
 constexpr Found kFound[] = {
+    {"a late output is a part of one that is the caller's", R"(case seed=178 special=1 s=1
+graph
+symbol part.0 0..9223372036854775807
+symbol part.1 0..9223372036854775807
+symbol s 1..200
+require equal(s, part.0 + part.1) "x"
+input %x5 : i64[2]
+input %c : i64[1, s, 1]
+%0 = mul(%c, %c) : i64[1, s, 1]
+%1 = dims() {scalar = 0, values = [floordiv(s, 2), s - floordiv(s, 2)]} : i64[2]
+%2 = constant(0) : i64[]
+%3 = mul(%x5, %2) : i64[2]
+%4 = add(%1, %3) : i64[2]
+%5, %6 = split(%0, %4) {axis = 1, extents = [part.0, part.1]} : i64[1, part.0, 1], i64[1, part.1, 1]
+%7, %8 = split(%0) {axis = 0, extents = [0, 1]} : i64[0, s, 1], i64[1, s, 1]
+output "y0" = %6
+output "y1" = %8
+)"},
+    {"a product that is no tile reads a turned operand", R"(case seed=81 b=1 s=1 t=1
+graph
+symbol b 1..200
+symbol s 1..200
+input %cut0.0 : f64[1, 12]
+input %cut1.0 : f64[1, s, 4]
+input %cut2.0 : f64[1, s, 4]
+input %cut3.0 : i64[s]
+input %cut4.0 : f64[1, 32]
+input %cut5.0 : f64[1, 16, 4]
+input %cut6.0 : f64[1, 16, 1]
+input %cut7.0 : f64[b, s, 1]
+%0, %1, %2 = recurrent(%cut7.0, %cut6.0, %cut5.0, %cut4.0, %cut3.0, %cut2.0, %cut1.0, %cut0.0) {activations = "relu,tanh,scaledtanh", alpha = [0.25, 0.25, 0.25], beta = [0.5, 0.5, 0.5], cell = "lstm", direction = "reverse", input_forget = 0} : f64[b, 1, s, 4], f64[1, s, 4], f64[1, s, 4]
+output "y" = %0
+)"},
     {"the result of a define is an output", R"(case seed=5
 graph
 symbol n 0..9

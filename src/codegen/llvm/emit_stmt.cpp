@@ -1,5 +1,6 @@
 // Statements: loops, ladders, specialization, lets and tiles.
 #include <llvm/IR/Dominators.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include "base/error.h"
@@ -59,6 +60,7 @@ void Emitter::emit() {
   builder_.CreateRetVoid();
   pop_scope();
   promote_registers();
+  merge_blocks();
 }
 
 void Emitter::declare_buffers() {
@@ -95,6 +97,13 @@ void Emitter::promote_registers() {
     all.insert(all.end(), storage.registers.begin(), storage.registers.end());
   llvm::DominatorTree dominators(*function_);
   llvm::PromoteMemToReg(all, dominators);
+}
+
+// Scopes left blocks that only go on to the next: what is selected and scheduled by block should be
+// few and whole.
+void Emitter::merge_blocks() {
+  for (llvm::BasicBlock& block : llvm::make_early_inc_range(*function_))
+    llvm::MergeBlockIntoPredecessor(&block);
 }
 
 void Emitter::emit_block(const kernel::Block& block) {

@@ -65,6 +65,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   Value* emit_checked(const kernel::Let& let, Value* value);
   void declare_buffers();
   void promote_registers();
+  void merge_blocks();
 
   // emit_expr.cpp: a scalar where the value does not depend on the lane, a vector of kLaneCount
   // otherwise.
