@@ -82,24 +82,30 @@ Block Scheduler::schedule_columns(const RowNest& nest) {
         parts.push_back(load(all.back().buffer, e.dtype, i * strip + Dim(j)));
       return tree(reduction_of(e.op).join, std::move(parts));
     });
-    // The statements for the columns of the strip, at local place j.
-    const auto over_strip = [&](Block stores) {
+    // The statements for the columns of the strip, at local place j. What is done once or for few
+    // rows is one loop of masked vectors: less to compile.
+    const auto over_strip = [&](Block stores, bool often) -> Block {
       for (Stmt& s : stores) s = substitute(s, replacing(columns.symbol, first + j));
-      return lanes_stmt(loop(LoopKind::Parallel, j, count, std::move(stores)));
+      const Stmt strip_loop = loop(LoopKind::Parallel, j, count, std::move(stores));
+      if (often) return lanes_stmt(strip_loop);
+      const Dim vectors = ceildiv(count, kLaneCount);
+      const Symbol c = fresh("c", vectors);
+      return {loop(LoopKind::Serial, c, vectors,
+                   {vector_of(*strip_loop.as<Loop>(), Dim(c) * kLaneCount, true)})};
     };
     // The sums of a place become what `value_of` says, for all reductions at once.
-    const auto stored = [&](const Dim& place, const auto& value_of) {
+    const auto stored = [&](const Dim& place, bool often, const auto& value_of) {
       Block stores;
       for (const ColumnSums& sums : all) {
         const Dim at = place * strip + j;
         const Op join = reduction_of(sums.reduce.op).join;
         stores.push_back(store(sums.buffer, at, value_of(sums, join, at)));
       }
-      return over_strip(std::move(stores));
+      return over_strip(std::move(stores), often);
     };
     // `together` rows, sixteen apart, are added to the sums of one place, the first row first.
     const auto rows = [&](const Dim& place, const Dim& first_row, int64_t together) {
-      return stored(place, [&](const ColumnSums& sums, Op join, const Dim& at) {
+      return stored(place, together > 1, [&](const ColumnSums& sums, Op join, const Dim& at) {
         ExprRef sum = load(sums.buffer, sums.reduce.dtype, at);
         for (int64_t i = 0; i < together; ++i) {
           const Dim row = first_row + i * kLaneCount;
@@ -136,9 +142,10 @@ Block Scheduler::schedule_columns(const RowNest& nest) {
         return pointwise(
             join, {load(sums.buffer, sums.reduce.dtype, at), identity(join, sums.reduce.dtype)});
       };
-      body.push_back(loop(LoopKind::Serial, e, empty, stored(mod(depth + e, kLaneCount), padded)));
+      body.push_back(
+          loop(LoopKind::Serial, e, empty, stored(mod(depth + e, kLaneCount), false, padded)));
     }
-    for (Stmt& s : over_strip({store(result.buffer, result.offset, value)}))
+    for (Stmt& s : over_strip({store(result.buffer, result.offset, value)}, false))
       body.push_back(std::move(s));
     return body;
   });
