@@ -1,6 +1,7 @@
 // See isolated.h.
 #include "tests/differential/isolated.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,11 +11,11 @@ namespace tenon::differential {
 
 bool true_or_dead(const std::function<bool()>& question) {
   constexpr int kTrue = 1, kFalse = 2;
-  constexpr unsigned kSeconds = 60;  // a child that hangs is as good as dead
+  constexpr rlimit kMost = {300, 300};  // seconds of work: a child that hangs is as good as dead
   const pid_t child = fork();
   if (child < 0) return question();
   if (child == 0) {
-    alarm(kSeconds);
+    setrlimit(RLIMIT_CPU, &kMost);
     int answer = kTrue;
     try {
       answer = question() ? kTrue : kFalse;
