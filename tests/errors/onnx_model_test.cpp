@@ -127,7 +127,8 @@ TEST(OnnxModel, WhoseRanksComeFromDataSaysSo) {
   w.input("shape", kInt64, {"n"});
   w.raw_node("n", "Reshape", {"x", "shape"}, {"y"});
   w.output("y", kFloat, {"a", "b"});
-  expect_import_error(w, ErrorKind::Unsupported, {"'n' (Reshape)", "rank is only known at run time"});
+  expect_import_error(w, ErrorKind::Unsupported,
+                      {"'n' (Reshape)", "rank is only known at run time"});
 }
 
 TEST(OnnxModel, WhoseExtentsDoubleWithEveryOpIsRejectedBeforeItTakesForever) {
