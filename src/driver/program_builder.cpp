@@ -212,6 +212,7 @@ void ProgramBuilder::assemble(Value root, const std::vector<fuse::Part>& parts) 
 }
 
 void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::string& origin) {
+  if (value.shape().elements().is_const(0)) return;  // nothing to compute at any shape
   const lower::Layout layout = [this](Value value) { return strides_of(value); };
   const lower::Lowered lowered = lower::lower(value, regions_, layout, symbol_names_);
   const schedule::Scheduled& scheduled = scheduled_kernel(lowered.kernel);

@@ -132,9 +132,16 @@ Lowered lower_attention(Region& region) {
   const auto& attributes = root.node->attributes();
   const int64_t heads = attributes.integer("heads"), width = attributes.integer("head_dim");
   const Dim batch = root.shape()[0], queries = root.shape()[1];
+  const Dim keys = root.node->operand(1).shape()[1];
+  if (keys.is_const(0)) {  // as a row all of whose keys are masked
+    return region.finish("attention",
+                         region.loops(root.shape().dims(), [&](const Index& at) -> Block {
+                           return {region.store_result(at, constant(computed_in(root.dtype()), 0))};
+                         }));
+  }
   Block body = region.loops({batch, heads, queries},
                             [&](const Index& at) { return AttentionRow(region, at).statements(); });
-  region.kernel().flops = batch * queries * root.node->operand(1).shape()[1] * (4 * heads * width);
+  region.kernel().flops = batch * queries * keys * (4 * heads * width);
   return region.finish("attention", std::move(body));
 }
 

@@ -1,5 +1,6 @@
 // Hash, knobs, log, mapped files, CPU information: the process's foundations.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -127,7 +128,9 @@ TEST(MappedFile, AnEmptyFileIsFine) {
 
 TEST(MappedFile, ErrorsNameTheFile) {
   const TemporaryFolder folder;
-  for (const std::string& path : {folder.path() + "/missing", folder.path()}) {
+  const std::string pipe = folder.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {folder.path() + "/missing", folder.path(), pipe}) {
     const auto file = MappedFile::open(path);
     ASSERT_FALSE(file.ok());
     EXPECT_EQ(file.error().kind(), ErrorKind::User);

@@ -146,6 +146,24 @@ TEST(CornerCases, AxesOfNoElementsGiveEmptyResults) {
             (std::vector<int64_t>{0, 3}));
 }
 
+TEST(CornerCases, ResultsOfNoElementsAreNotComputed) {
+  Graph g;
+  const Value a = in(g, "a", {0, 2, 3}), b = in(g, "b", {0, 3, 4}), c = in(g, "c", {3, 0, 2});
+  const Value x = in(g, "x", {3, 4}), w = par(g, "w", {4, 0});
+  g.set_outputs({{"batches", g.relu(g.matmul(a, b))},
+                 {"kept", g.reduce(Op::ReduceSum, c, {0})},
+                 {"columns", g.matmul(x, w)},
+                 {"whole", g.reduce(Op::ReduceSum, g.matmul(a, b), {0, 1, 2})}});
+  expect_interpreted(g, {});
+}
+
+TEST(CornerCases, AttentionToNoKeysIsZero) {
+  Graph g;
+  const Value q = in(g, "q", {2, 3, 16}), k = in(g, "k", {2, 0, 16});
+  g.set_outputs({{"y", g.attention(q, k, k, {.heads = 2, .head_dim = 8})}});
+  expect_interpreted(g, {});
+}
+
 TEST(CornerCases, TheLargestOfNumbersAndNaNIsNaN) {
   Graph g;
   const Value x = in(g, "x", {kS});

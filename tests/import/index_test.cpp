@@ -2,6 +2,8 @@
 // comparisons. Expected values are worked out by hand from the ONNX text.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/import/model_helpers.h"
 
 namespace tenon::onnx {
@@ -62,6 +64,15 @@ TEST(Trilu, KeepsTheLowerTriangleOfABatch) {
   ByData m({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   EXPECT_EQ(values<float>(m.with({-1}).run("Trilu", {{"upper", int64_t{0}}})),
             (Floats{0, 0, 3, 0, 0, 0, 7, 0}));
+}
+
+TEST(Trilu, OfDiagonalsFarAwayKeepsNothingOrAll) {
+  const Floats all{1, 2, 3, 4}, none{0, 0, 0, 0};
+  for (const int64_t upper : {0, 1}) {
+    ByData m({2, 2}, all);
+    m.with({std::numeric_limits<int64_t>::max()});
+    EXPECT_EQ(values<float>(m.run("Trilu", {{"upper", upper}})), upper == 1 ? none : all);
+  }
 }
 
 TEST(Shape, OfWhatDataDecidesIsKnownWhenItRuns) {

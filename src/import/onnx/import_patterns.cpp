@@ -56,10 +56,11 @@ Results trilu(Call& call) {
   Value x = call.in(0);
   const bool upper = call.flag("upper", true);
   const Grid grid(g, x.shape());
-  Value diagonal = grid.row;
-  if (Value k = call.maybe(1)) diagonal = g.add(diagonal, to_scalar(g, k, "k"));
-  const Value kept = upper ? g.binary(Op::LessEqual, diagonal, grid.column)
-                           : g.binary(Op::LessEqual, grid.column, diagonal);
+  const Value k = call.maybe(1);
+  const Value diagonal = k ? to_scalar(g, k, "k") : zero(g, DType::I64);
+  const Value place = g.sub(grid.column, grid.row);  // whatever k is, this does not overflow
+  const Value kept =
+      upper ? g.binary(Op::LessEqual, diagonal, place) : g.binary(Op::LessEqual, place, diagonal);
   return {g.apply(Op::Where, {kept, x, zero(g, x.dtype())})};
 }
 
