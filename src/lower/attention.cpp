@@ -76,7 +76,7 @@ class AttentionRow {
 
   // With the mask, added to the finished score: a sum that starts at a large one would round to it.
   ExprRef score(const Dim& c) {
-    const ExprRef plain = load(s_, f_, c);
+    ExprRef plain = load(s_, f_, c);
     if (node_.operand_count() <= 3) return plain;
     const Value mask = node_.operand(3);
     const Shape scores = {region_.root().shape()[0], node_.attributes().integer("heads"),
