@@ -85,14 +85,14 @@ ExprRef Region::gather_nd(const Node& node, const Index& index) {
   const int64_t batch = node.attributes().integer("batch_dims");
   const Value data = node.operand(0), indices = node.operand(1);
   const int rank = indices.shape().rank();
-  const Index where(index.begin(), index.begin() + rank - 1);
+  const Index where(index.begin(), index.begin() + (rank - 1));
   Index source(index.begin(), index.begin() + batch);
   const int64_t named = indices.shape()[rank - 1].const_value();
   for (int64_t i = 0; i < named; ++i) {
     const Dim& extent = data.shape()[static_cast<int>(batch + i)];
     source.push_back(look_up(indices, with(where, i), extent, data));
   }
-  source.insert(source.end(), index.begin() + rank - 1, index.end());
+  source.insert(source.end(), index.begin() + (rank - 1), index.end());
   return within(where_empty(data.shape(), source, batch, named), data, source);
 }
 
