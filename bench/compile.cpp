@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "bench/program.h"
 #include "bench/subject.h"
 #include "driver/pipeline.h"
 #include "graph/graph.h"
@@ -175,7 +176,7 @@ struct Benchmark {
 constexpr Benchmark kBenchmarks[] = {
     {"kernels", kernels}, {"graph", graph}, {"overhead", overhead}};
 
-int run(std::span<char* const> words) {
+bool run(std::span<char* const> words) {
   if (words.size() > 1) throw user_error("usage: bench_compile [kernels|graph|overhead]");
   bool met = true, found = words.empty();
   for (const Benchmark& b : kBenchmarks) {
@@ -184,17 +185,12 @@ int run(std::span<char* const> words) {
     met &= b.run();
   }
   if (!found) throw user_error("usage: bench_compile [kernels|graph|overhead]");
-  return met ? 0 : 1;
+  return met;
 }
 
 }  // namespace
 }  // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  try {
-    return tenon::bench::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_compile: %s\n", error.what());
-    return 2;
-  }
+  return tenon::bench::program("bench_compile", tenon::bench::run, argc, argv);
 }

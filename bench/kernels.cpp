@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/peak_probe.h"
+#include "bench/program.h"
 #include "bench/subject.h"
 #include "graph/graph.h"
 #include "import/onnx/onnx.h"
@@ -144,7 +145,7 @@ constexpr Benchmark kBenchmarks[] = {
 constexpr const char* kUsage =
     "usage: bench_kernels [linear|attention|encoder] [--tries N | --glance] [--rows TEXT]\n";
 
-int run(std::span<char* const> words) {
+bool run(std::span<char* const> words) {
   std::string only;
   int tries = 5;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -166,17 +167,12 @@ int run(std::span<char* const> words) {
   for (const Benchmark& b : kBenchmarks) {
     if (only.empty() || only == b.name) met &= b.run(tries);
   }
-  return met ? 0 : 1;
+  return met;
 }
 
 }  // namespace
 }  // namespace tenon
 
 int main(int argc, char** argv) {
-  try {
-    return tenon::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_kernels: %s\n", error.what());
-    return 2;
-  }
+  return tenon::bench::program("bench_kernels", tenon::run, argc, argv);
 }

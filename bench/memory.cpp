@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/bandwidth_probe.h"
+#include "bench/program.h"
 #include "bench/subject.h"
 #include "graph/graph.h"
 
@@ -108,7 +109,7 @@ bool measure(const Row& row, int tries) {
   return false;
 }
 
-int run(std::span<char* const> words) {
+bool run(std::span<char* const> words) {
   std::vector<std::string> only;
   int tries = 7;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -127,17 +128,12 @@ int run(std::span<char* const> words) {
   for (const Row& row : kRows) {
     if (only.empty() || std::ranges::find(only, row.name) != only.end()) met &= measure(row, tries);
   }
-  return met ? 0 : 1;
+  return met;
 }
 
 }  // namespace
 }  // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  try {
-    return tenon::bench::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_memory: %s\n", error.what());
-    return 2;
-  }
+  return tenon::bench::program("bench_memory", tenon::bench::run, argc, argv);
 }
