@@ -18,8 +18,8 @@ namespace {
 using namespace importers;
 
 constexpr Importer kImporters[] = {
-#define IMPORT(domain, op, since, least, most, outputs, function) \
-  {domain, #op, since, least, most, outputs, function},
+#define IMPORT(domain, op, since, least, most, outputs, function, signature) \
+  {domain, #op, since, least, most, outputs, function, signature},
 #include "import/onnx/importers.def"
 #undef IMPORT
 };

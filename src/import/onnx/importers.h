@@ -15,6 +15,7 @@ struct Importer {
   int least_inputs, most_inputs;  // -1: any number
   int most_outputs;
   ImportFunction function;
+  std::string_view signature;  // see signature.h
 };
 
 // The newest default-domain opset whose ops were looked through for changes of meaning.

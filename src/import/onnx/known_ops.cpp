@@ -1,11 +1,13 @@
-// Finds every op of a model that is not known, before anything is imported: in the graph, in the
-// graphs inside of nodes, and in the functions that are called.
+// Finds every op of a model that is not known, and nodes with what their op does not have, before
+// anything is imported: in the graph, in the graphs inside of nodes, and in the functions that are
+// called.
 #include <algorithm>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/model_importer.h"
+#include "import/onnx/signature.h"
 
 namespace tenon::onnx {
 namespace {
@@ -30,11 +32,16 @@ class UnknownOps {
         continue;
       }
       const std::string name = problem(node, opsets);
-      if (!name.empty()) unknown_[name].push_back(label());
+      if (!name.empty()) {
+        unknown_[name].push_back(label());
+      } else if (!wrong_node_) {
+        look_at_signature(node, opsets, label());
+      }
     }
   }
 
   void report() const {
+    if (unknown_.empty() && wrong_node_) throw Error(*wrong_node_);
     if (unknown_.empty()) return;
     std::string text;
     for (const auto& [op, labels] : unknown_) {
@@ -57,13 +64,28 @@ class UnknownOps {
     std::string name = qualified(domain, node.op_type);
     if (!importer) return name;
     const auto opset = opsets.find(domain);
-    if (opset == opsets.end() || opset->second >= importer->since) return {};
-    return name + fmt::format(" of opset {} (known since {})", opset->second, importer->since);
+    if (opset == opsets.end()) return {};
+    const std::string missing = op_problem(*importer, opset->second);
+    if (missing.empty()) return {};
+    return name + fmt::format(" of opset {} ({})", opset->second, missing);
+  }
+
+  void look_at_signature(const NodeProto& node, const Opsets& opsets, const std::string& label) {
+    const std::string_view domain = canonical_domain(node.domain);
+    const auto opset = opsets.find(domain);
+    if (opset == opsets.end()) return;
+    try {
+      check_signature(*find_importer(domain, node.op_type), node, opset->second);
+    } catch (const Error& error) {
+      wrong_node_.emplace(error.kind(), fmt::format("node '{}' ({}): {}", label,
+                                                    qualified(domain, node.op_type), error.what()));
+    }
   }
 
   const Functions& functions_;
   std::unordered_set<const FunctionProto*> seen_;
   std::map<std::string, std::vector<std::string>> unknown_;
+  std::optional<Error> wrong_node_;  // the first
 };
 
 }  // namespace
