@@ -22,7 +22,6 @@ struct Streams {
   int64_t count = 0;  // floats in each, a multiple of kStride
 };
 
-constexpr int64_t kSkew = kSkewBytes / 4;
 constexpr int64_t kLine = 16, kLines = 4, kStride = kLine * kLines;  // floats
 
 using Sweep = float (*)(const Streams&);
@@ -78,25 +77,13 @@ Sweep sweep_for(Store store) {
 
 }  // namespace
 
-BandwidthProbe::BandwidthProbe(const Traffic& traffic, int megabytes) : traffic_(traffic) {
-  const int streams = traffic.reads + (traffic.store == Store::None ? 0 : 1);
-  const int64_t whole = int64_t{4} * streams * kStride;
-  bytes_ = (int64_t{megabytes} << 20) / whole * whole;
-  memory_.reserve(bytes_ + streams * kSkewBytes, "the bandwidth probe").throw_if_error();
-  std::fill_n(reinterpret_cast<float*>(memory_.data()), (bytes_ + streams * kSkewBytes) / 4, 1.0F);
-}
-
-double BandwidthProbe::measure(double seconds) const {
-  const int streams = traffic_.reads + (traffic_.store == Store::None ? 0 : 1);
-  Streams given{.count = bytes_ / 4 / streams};
-  auto* floats = reinterpret_cast<float*>(memory_.data());
-  for (int i = 0; i < traffic_.reads; ++i)
-    given.in[static_cast<size_t>(i)] = floats + i * (given.count + kSkew);
-  given.out = floats + traffic_.reads * (given.count + kSkew);
-
-  const Sweep sweep = traffic_.reads == 1   ? sweep_for<1>(traffic_.store)
-                      : traffic_.reads == 2 ? sweep_for<2>(traffic_.store)
-                                            : sweep_for<3>(traffic_.store);
+double measure_bandwidth(const Traffic& traffic, double seconds) {
+  Streams given{.out = traffic.write, .count = traffic.count / kStride * kStride};
+  std::ranges::copy(traffic.reads, given.in.begin());
+  const size_t reads = traffic.reads.size();
+  const Sweep sweep = reads == 1   ? sweep_for<1>(traffic.store)
+                      : reads == 2 ? sweep_for<2>(traffic.store)
+                                   : sweep_for<3>(traffic.store);
   float sink = 0;
   int sweeps = 0;
   const auto begin = Clock::now();
@@ -104,7 +91,8 @@ double BandwidthProbe::measure(double seconds) const {
   while (seconds_since(begin) < seconds);
   const double elapsed = seconds_since(begin);
   asm volatile("" : : "m"(sink) : "memory");
-  return static_cast<double>(bytes_) * sweeps / elapsed * 1e-9;
+  const auto streams = static_cast<double>(reads + (traffic.store == Store::None ? 0 : 1));
+  return 4 * streams * static_cast<double>(given.count) * sweeps / elapsed * 1e-9;
 }
 
 }  // namespace tenon::bench

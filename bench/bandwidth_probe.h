@@ -3,31 +3,23 @@
 #pragma once
 
 #include <cstdint>
-
-#include "runtime/memory_block.h"
+#include <vector>
 
 namespace tenon::bench {
 
-// What a kernel moves: streams read in step with each other, and perhaps one written, past the
-// caches or through them.
-enum class Store : unsigned char { None, Cached, Streamed };
+enum class Store : unsigned char { None, Cached, Streamed };  // Streamed: past the caches
+
+// What a kernel moves: streams of f32 read in step with each other, and perhaps one written. They
+// are the kernel's own inputs and output, since the rate depends on where pages lie in memory.
 struct Traffic {
-  int reads = 1;  // 1 to 3
+  std::vector<const float*> reads;  // 1 to 3, on cache lines
+  float* write = nullptr;           // of Store::None: not used
   Store store = Store::None;
+  int64_t count = 0;  // floats of each
 };
 
-// Its streams, `megabytes` in all, stay where they are from one measurement to the next.
-class BandwidthProbe {
- public:
-  BandwidthProbe(const Traffic& traffic, int megabytes);
-  // GB/s of one thread over that time (reads and writes counted once each, what a cached store
-  // fetches first not counted).
-  double measure(double seconds) const;
-
- private:
-  Traffic traffic_;
-  int64_t bytes_;
-  runtime::MemoryBlock memory_;
-};
+// GB/s of one thread over that time (reads and writes counted once each, what a cached store
+// fetches first not counted).
+double measure_bandwidth(const Traffic& traffic, double seconds);
 
 }  // namespace tenon::bench

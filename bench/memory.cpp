@@ -1,6 +1,6 @@
 // Share of this machine's bandwidth at one thread, working sets of 512 MB: what is bound by memory
-// against an independent probe that reads and writes in the same mix with the same kind of store,
-// one second before and after; a row whose probes differ by over 3% is taken again.
+// against an independent probe that reads and writes the same memory in the same mix with the same
+// kind of store, one second before and after; a row whose probes differ by over 3% is taken again.
 //
 //   bench_memory [ROW...] [--tries N]
 #include <fmt/format.h>
@@ -21,7 +21,6 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int kMegabytes = 512;
 using Shapes = std::vector<std::vector<int64_t>>;
 
 TensorType matrix() { return {{Symbol("rows"), Symbol("columns")}, DType::F32}; }
@@ -49,7 +48,7 @@ struct Row {
   const char* name;
   graph::Value (*build)(graph::Graph&);
   Shapes shapes;
-  Traffic traffic;
+  Store store;
   double gate;
 };
 
@@ -57,20 +56,28 @@ const Row kRows[] = {
     {"multiply_add_relu",
      multiply_add_relu,
      {{32768, 1024}, {32768, 1024}, {32768, 1024}},
-     {3, Store::Cached},
+     Store::Cached,
      0.85},
-    {"softmax", softmax, {{65536, 1024}}, {1, Store::Cached}, 0.85},
-    {"layer_norm", layer_norm, {{65536, 1024}}, {1, Store::Cached}, 0.85},
-    {"sum_of_rows", sum_of_rows, {{131072, 1024}}, {1, Store::None}, 0.85},
-    {"sum_of_columns", sum_of_columns, {{131072, 1024}}, {1, Store::None}, 0.85},
-    {"transpose", transpose, {{16384, 8192}}, {1, Store::Cached}, 0.60},
+    {"softmax", softmax, {{65536, 1024}}, Store::Cached, 0.85},
+    {"layer_norm", layer_norm, {{65536, 1024}}, Store::Cached, 0.85},
+    {"sum_of_rows", sum_of_rows, {{131072, 1024}}, Store::None, 0.85},
+    {"sum_of_columns", sum_of_columns, {{131072, 1024}}, Store::None, 0.85},
+    {"transpose", transpose, {{16384, 8192}}, Store::Cached, 0.60},
 };
 
 // What must move: each input once, and an output of the inputs' size once.
 double bytes_of(const Row& row) {
   double streams = static_cast<double>(row.shapes.size());
-  if (row.traffic.store != Store::None) ++streams;
+  if (row.store != Store::None) ++streams;
   return streams * static_cast<double>(row.shapes[0][0] * row.shapes[0][1]) * 4;
+}
+
+Traffic traffic_of(const Row& row, Subject& subject) {
+  Traffic traffic{.store = row.store, .count = row.shapes[0][0] * row.shapes[0][1]};
+  for (const runtime::IoView& input : subject.inputs())
+    traffic.reads.push_back(static_cast<const float*>(input.data));
+  if (row.store != Store::None) traffic.write = subject.output();
+  return traffic;
 }
 
 // Prints a JSON line; true where the share reaches the gate.
@@ -79,9 +86,9 @@ bool measure(const Row& row, int tries) {
   g.set_outputs({{"y", row.build(g)}});
   Subject subject(g);
   subject.bind(row.shapes);
-  const BandwidthProbe probe(row.traffic, kMegabytes);
+  const Traffic traffic = traffic_of(row, subject);
   for (int attempt = 0; attempt < tries; ++attempt) {
-    const double before = probe.measure(1);
+    const double before = measure_bandwidth(traffic, 1);
     std::vector<double> rates;
     const auto start = Clock::now();
     while (seconds_since(start) < 2 || rates.size() < 7) {
@@ -89,7 +96,7 @@ bool measure(const Row& row, int tries) {
       subject.run();
       rates.push_back(bytes_of(row) / seconds_since(run) * 1e-9);
     }
-    const double after = probe.measure(1);
+    const double after = measure_bandwidth(traffic, 1);
     const double drift = std::abs(before - after) / std::max(before, after);
     if (drift > 0.03) {
       fmt::print(stderr, "{}: probes differ by {:.1f}%, taken again\n", row.name, 100 * drift);

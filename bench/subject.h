@@ -18,7 +18,7 @@ inline double seconds_since(Clock::time_point start) {
 }
 
 // Streams that begin at the same place of a page compete for the same banks and sets: buffers lie
-// this much further each, those of the probe, too.
+// this much further each.
 inline constexpr int64_t kSkewBytes = 2048;
 
 // Floats are random, integers one. The memory is of the kind that a program's own intermediates
@@ -29,6 +29,8 @@ class Subject {
 
   void bind(const std::vector<std::vector<int64_t>>& shapes);  // of the inputs; runs once
   void run();
+  const std::vector<runtime::IoView>& inputs() const { return inputs_; }
+  float* output() { return reinterpret_cast<float*>(output_.data() + output_skew_); }
   double flops() const { return static_cast<double>(executor_->flops()); }
 
  private:
