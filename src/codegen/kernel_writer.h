@@ -29,6 +29,7 @@ class KernelWriter {
   virtual void emit_ladder(const kernel::Loop& loop) = 0;
   virtual void emit_store(const kernel::Store& store) = 0;
   virtual void emit_let(const kernel::Let& let) = 0;
+  virtual void emit_prefetch(const kernel::Prefetch& prefetch) = 0;
   virtual void emit_specialize(const kernel::Specialize& specialize) = 0;
   virtual Value emit_expr(const kernel::ExprRef& expr) = 0;
   virtual Value in_all_lanes(const kernel::ExprRef& expr) = 0;  // a scalar is repeated
@@ -41,6 +42,7 @@ class KernelWriter {
     if (const auto* store = stmt.as<kernel::Store>()) return emit_store(*store);
     if (const auto* let = stmt.as<kernel::Let>()) return emit_let(*let);
     if (const auto* specialize = stmt.as<kernel::Specialize>()) return emit_specialize(*specialize);
+    if (const auto* prefetch = stmt.as<kernel::Prefetch>()) return emit_prefetch(*prefetch);
     emit_mma(std::get<kernel::Mma>(stmt.node));
   }
 

@@ -47,8 +47,9 @@ struct MmaCode {
   int acc;
   ExprCode a, b;
 };
+struct PrefetchCode {};
 struct StmtCode {
-  std::variant<LoopCode, StoreCode, LetCode, SpecializeCode, MmaCode> node;
+  std::variant<LoopCode, StoreCode, LetCode, SpecializeCode, MmaCode, PrefetchCode> node;
 };
 
 class Compiler {
@@ -90,6 +91,7 @@ class Compiler {
     return {slots_.slot(m.row), slots_.slot(m.col), dim(m.rows), m.cols, m.acc,
             expr(m.a),          expr(m.b)};
   }
+  static PrefetchCode compile(const Prefetch&) { return {}; }
 
   const Kernel& kernel_;
   SlotTable& slots_;
@@ -115,6 +117,7 @@ class Interpreter {
   void execute(LetCode& let);
   void execute(SpecializeCode& specialize);
   void execute(MmaCode& mma);
+  void execute(PrefetchCode&) {}
   void ladder(LoopCode& loop, int64_t extent);
   void vector(LoopCode& loop);
   void vector_store(StoreCode& store, int lane_slot);

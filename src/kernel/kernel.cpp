@@ -106,6 +106,7 @@ Stmt substitute(const Stmt& stmt, const SymbolMap& map) {
   }
   if (const auto* s = stmt.as<Specialize>())
     return specialize(s->symbol, s->values, substitute(*s->body, map));
+  if (const auto* p = stmt.as<Prefetch>()) return {Prefetch{p->buffer, p->offset.substitute(map)}};
   const auto& m = std::get<Mma>(stmt.node);
   return {Mma{m.kind, m.row, m.col, m.rows.substitute(map), m.cols, m.acc, substitute(m.a, map),
               substitute(m.b, map)}};
@@ -160,6 +161,8 @@ std::vector<Symbol> free_symbols(const Kernel& kernel) {
       use(l2->extent), use_guards(l2->guards), use_expr(l2->value), bound.insert(l2->symbol);
     } else if (const auto* m = stmt.as<Mma>()) {
       use(m->rows), use_expr(m->a), use_expr(m->b), bound.insert(m->row), bound.insert(m->col);
+    } else if (const auto* p = stmt.as<Prefetch>()) {
+      use(p->offset);
     }
   });
   for (const Buffer& buffer : kernel.buffers) use(buffer.elements);

@@ -120,8 +120,14 @@ struct Mma {
   ExprRef a, b;
 };
 
+// The memory at the offset is written soon: a hint that computes nothing.
+struct Prefetch {
+  int buffer;  // a global one
+  Dim offset;
+};
+
 struct Stmt {
-  std::variant<Loop, Store, Let, Specialize, Mma> node;
+  std::variant<Loop, Store, Let, Specialize, Mma, Prefetch> node;
   template <typename T>
   const T* as() const {
     return std::get_if<T>(&node);

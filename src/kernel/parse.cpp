@@ -51,6 +51,7 @@ class Parser {
   Stmt loop(LoopKind kind, int depth);
   Stmt let_statement();
   Stmt specialize_statement(int depth);
+  Stmt prefetch_statement();
   Stmt mma_statement();
   Stmt store_statement();
   Block body(int depth);
@@ -174,6 +175,7 @@ Stmt Parser::statement(int depth) {
   if (next_is("let")) return let_statement();
   if (next_is("specialize")) return specialize_statement(depth);
   if (next_is("mma")) return mma_statement();
+  if (next_is("prefetch")) return prefetch_statement();
   return store_statement();
 }
 
@@ -247,6 +249,16 @@ Stmt Parser::mma_statement() {
   in_.expect_line_end();
   in_.symbols.resize(in_.symbols.size() - 2, row);
   return {Mma{*kind, row, col, rows, cols.const_value(), acc, std::move(a), std::move(b)}};
+}
+
+Stmt Parser::prefetch_statement() {
+  in_.expect("prefetch");
+  const int buffer = exprs_.buffer();
+  in_.expect("[");
+  Dim offset = in_.dim();
+  in_.expect("]");
+  in_.expect_line_end();
+  return {Prefetch{buffer, std::move(offset)}};
 }
 
 Stmt Parser::store_statement() {

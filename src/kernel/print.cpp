@@ -64,6 +64,7 @@ class Printer {
   void statement(int indent, const Let& let);
   void statement(int indent, const Specialize& specialize);
   void statement(int indent, const Mma& mma);
+  void statement(int indent, const Prefetch& prefetch);
   std::vector<std::string> exprs(int indent, const std::vector<ExprRef>& roots,
                                  const std::vector<BoundRange>& bound = {});
 
@@ -147,6 +148,11 @@ void Printer::statement(int indent, const Mma& mma) {
   line(indent, fmt::format("mma {} in {}, {} in {}: {} += {}({}, {})", Dim(mma.row).to_string(),
                            mma.rows.to_string(), Dim(mma.col).to_string(), mma.cols,
                            buffer_name(mma.acc), text_of(mma.kind), text[0], text[1]));
+}
+
+void Printer::statement(int indent, const Prefetch& prefetch) {
+  line(indent,
+       fmt::format("prefetch {}[{}]", buffer_name(prefetch.buffer), prefetch.offset.to_string()));
 }
 
 }  // namespace

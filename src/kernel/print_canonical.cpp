@@ -40,6 +40,7 @@ class Renamer {
   void rename(Let& let);
   void rename(Specialize& specialize);
   void rename(Mma& mma);
+  void rename(Prefetch& prefetch) const { prefetch.offset = rename(prefetch.offset); }
 
   std::map<Symbol, Symbol> names_;
   int count_ = 0;

@@ -11,8 +11,16 @@ namespace tenon::kernel {
 namespace {
 
 constexpr unsigned bit(auto enumerator) { return 1u << static_cast<unsigned>(enumerator); }
-enum StmtBit : unsigned { kLoop = 1, kStore = 2, kLet = 4, kSpecialize = 8, kMma = 16 };
-constexpr std::string_view kStmtText[] = {"a loop", "a store", "let", "specialize", "mma"};
+enum StmtBit : unsigned {
+  kLoop = 1,
+  kStore = 2,
+  kLet = 4,
+  kSpecialize = 8,
+  kMma = 16,
+  kPrefetch = 32
+};
+constexpr std::string_view kStmtText[] = {"a loop",     "a store", "let",
+                                          "specialize", "mma",     "prefetch"};
 
 constexpr LevelRules kLevels[] = {
     // Lowered: loops in any order, reductions as values
@@ -22,7 +30,7 @@ constexpr LevelRules kLevels[] = {
                  bit(Storage::Register),
      .forbidden_traits = kLanes},
     // Scheduled: what a CPU generator takes
-    {.statements = kLoop | kStore | kLet | kSpecialize | kMma,
+    {.statements = kLoop | kStore | kLet | kSpecialize | kMma | kPrefetch,
      .loops = bit(LoopKind::Serial) | bit(LoopKind::Thread) | bit(LoopKind::Ladder) |
               bit(LoopKind::Unroll) | bit(LoopKind::Vector),
      .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
@@ -53,6 +61,7 @@ class Verifier {
   void statement(Scope& scope, const Let& let) const;
   void statement(Scope& scope, const Specialize& specialize) const;
   void statement(Scope& scope, const Mma& mma) const;
+  void statement(Scope& scope, const Prefetch& prefetch) const;
   void ladder(const Scope& scope, const Loop& loop) const;
   void mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other, DType dtype,
                    std::string_view what) const;
@@ -191,6 +200,14 @@ void Verifier::statement(Scope& scope, const Mma& mma) const {
   verify_access(inside, mma.acc, Dim(mma.row) * mma.cols + Dim(mma.col), {});
   mma_operand(inside, mma.a, mma.col, acc.dtype, "left");
   mma_operand(inside, mma.b, mma.row, acc.dtype, "right");
+}
+
+void Verifier::statement(Scope& scope, const Prefetch& prefetch) const {
+  scope.check(!scope.in_vector, "a vector loop may contain stores and lets only");
+  const Buffer& target = scope.buffer(prefetch.buffer);
+  verify_access(scope, prefetch.buffer, prefetch.offset, {});
+  scope.check(target.storage == Storage::Global && target.written,
+              "buffer {} is prefetched for a store but not written", target.name);
 }
 
 void Verifier::mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other,

@@ -101,11 +101,11 @@ Stmt Scheduler::vector_of(const Loop& columns, const Dim& element, bool tail) {
 }
 
 // A statement of one row: a loop over columns, a carried loop, a let or a store of a scalar.
-Block Scheduler::lanes_stmt(const Stmt& stmt) {
+Block Scheduler::lanes_stmt(const Stmt& stmt, const Loop* written) {
   Block result;
   if (const auto* s = stmt.as<Store>()) {
     Store copy = *s;
-    copy.value = without_reductions(s->value, result);
+    copy.value = without_reductions(s->value, result, {.written = written});
     result.push_back(Stmt{std::move(copy)});
     return result;
   }

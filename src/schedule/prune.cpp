@@ -20,6 +20,7 @@ Block renumber(const Block& block, const std::function<int(int)>& visit) {
   for (Stmt& s : result) {
     if (auto* st = std::get_if<Store>(&s.node)) st->buffer = visit(st->buffer);
     if (auto* m = std::get_if<Mma>(&s.node)) m->acc = visit(m->acc);
+    if (auto* p = std::get_if<Prefetch>(&s.node)) p->buffer = visit(p->buffer);
     if (auto* l = std::get_if<Let>(&s.node); l && l->is_checked()) l->buffer = visit(l->buffer);
   }
   return result;

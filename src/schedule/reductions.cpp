@@ -10,7 +10,7 @@ namespace tenon::schedule {
 using namespace kernel;
 
 // What the reductions of a value leave behind: each is computed by statements before it, and read.
-ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const Loop* filling) {
+ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const Beside& beside) {
   if (!contains(root, kReduce)) return root;
   std::unordered_map<const Expr*, ExprRef> done;
   const std::function<ExprRef(const ExprRef&)> visit = [&](const ExprRef& e) -> ExprRef {
@@ -20,7 +20,7 @@ ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const 
       result = chunked_reduction(*e, before);
     } else if (has(e->op, kReduce)) {
       result = contains(e->args[0], kReduce) ? nested_reduction(*e, before)
-                                             : lane_reduction(*e, before, filling);
+                                             : lane_reduction(*e, before, beside);
     } else {
       Expr copy = *e;
       for (ExprRef& arg : copy.args) arg = visit(arg);
@@ -57,8 +57,21 @@ bool Scheduler::fills_reduction(const Stmt& loop, const Stmt& reduction) const {
   return same;
 }
 
+// Of the lines that the next loop writes: from there on they are on their way, while the reduction
+// computes.
+Block Scheduler::prefetches(const Loop& written, const Dim& extent, const Dim& element) const {
+  Block result;
+  if (written.extent != extent) return result;
+  for (const Stmt& stmt : *written.body) {
+    const auto* s = stmt.as<Store>();
+    if (!s || is_local(s->buffer) || s->offset.coefficient(written.symbol) != Dim(1)) continue;
+    result.push_back({Prefetch{s->buffer, s->offset.substitute(written.symbol, element)}});
+  }
+  return result;
+}
+
 // Accumulated in the lanes of a register.
-ExprRef Scheduler::lane_reduction(const Expr& e, Block& before, const Loop* filling) {
+ExprRef Scheduler::lane_reduction(const Expr& e, Block& before, const Beside& beside) {
   const Reduction& reduction = reduction_of(e.op);
   const ExprRef start = identity(reduction.join, e.dtype);
   const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
@@ -70,7 +83,8 @@ ExprRef Scheduler::lane_reduction(const Expr& e, Block& before, const Loop* fill
   const Dim extent = e.bound;
   for (Stmt& made : lanes(extent, [&](const Dim& element, bool tail) -> Block {
          Block both;
-         if (filling) both.push_back(vector_of(*filling, element, tail));
+         if (beside.written && !tail) both = prefetches(*beside.written, extent, element);
+         if (beside.filling) both.push_back(vector_of(*beside.filling, element, tail));
          const Symbol lane = fresh("l", kLaneCount);
          const Dim at = element + lane;
          ExprRef value = substitute(e.args[0], replacing(e.range[0], at));

@@ -51,17 +51,25 @@ Block Scheduler::schedule_flat(const RowNest& nest) {
                   });
 }
 
+// The first statement goes through a row as fast as memory gives it; a reduction after it finds the
+// row in a cache, and memory has time for what the next loop writes.
 Block Scheduler::row_statements(const Block& body) {
   Block result;
+  const auto written_after = [&](size_t i) -> const Loop* {
+    const auto* next = i > 0 && i + 1 < body.size() ? body[i + 1].as<Loop>() : nullptr;
+    return next && next->kind == LoopKind::Parallel ? next : nullptr;
+  };
   for (size_t i = 0; i < body.size(); ++i) {
     if (i + 1 < body.size() && fills_reduction(body[i], body[i + 1])) {
       Store s = *body[i + 1].as<Store>();
-      s.value = without_reductions(s.value, result, body[i].as<Loop>());
+      const Beside beside{.filling = body[i].as<Loop>(),
+                          .written = i > 0 ? written_after(i + 1) : nullptr};
+      s.value = without_reductions(s.value, result, beside);
       result.push_back(Stmt{std::move(s)});
       ++i;
       continue;
     }
-    for (Stmt& made : lanes_stmt(body[i])) result.push_back(std::move(made));
+    for (Stmt& made : lanes_stmt(body[i], written_after(i))) result.push_back(std::move(made));
   }
   return result;
 }

@@ -32,6 +32,12 @@ struct Contraction {
   Dim depth;
 };
 
+// Loops over the columns of a row that go with a reduction of it; either may be null.
+struct Beside {
+  const kernel::Loop* filling = nullptr;  // fills what the (one) reduction reads: done with it
+  const kernel::Loop* written = nullptr;  // comes next: the memory it writes is prefetched
+};
+
 // Of a symbol, where only the size of work items depends on it.
 inline constexpr int64_t kGuessedExtent = 512;
 // That a work item of several statements takes (at least): what it stages serves so many.
@@ -87,16 +93,16 @@ class Scheduler {
 
   // lanes.cpp: one row's statements with vectors over columns. What cannot be vectors runs in
   // order: any lowered block has a schedule.
-  kernel::Block lanes_stmt(const kernel::Stmt& stmt);
+  kernel::Block lanes_stmt(const kernel::Stmt& stmt, const kernel::Loop* written = nullptr);
   kernel::Stmt vector_of(const kernel::Loop& columns, const Dim& element, bool tail);
   bool is_vector_body(const kernel::Block& body, const Symbol& symbol) const;
   // reductions.cpp
-  // `filling`: a loop of as many columns that fills what the (one) reduction reads; they go
-  // together.
   kernel::ExprRef without_reductions(const kernel::ExprRef& root, kernel::Block& before,
-                                     const kernel::Loop* filling = nullptr);
+                                     const Beside& beside = {});
   kernel::ExprRef lane_reduction(const kernel::Expr& e, kernel::Block& before,
-                                 const kernel::Loop* filling);
+                                 const Beside& beside);
+  kernel::Block prefetches(const kernel::Loop& written, const Dim& extent,
+                           const Dim& element) const;
   bool fills_reduction(const kernel::Stmt& loop, const kernel::Stmt& reduction) const;
   kernel::ExprRef nested_reduction(const kernel::Expr& e, kernel::Block& before);
   kernel::ExprRef chunked_reduction(const kernel::Expr& e, kernel::Block& before);

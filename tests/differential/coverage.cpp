@@ -109,6 +109,10 @@ constexpr Feature kFeatures[] = {
        return has_statement<Specialize>(k, [](const Specialize&) { return true; });
      }},
     {"mma", has_mma},
+    {"prefetch",
+     [](const Kernel& k) {
+       return has_statement<Prefetch>(k, [](const Prefetch&) { return true; });
+     }},
     {"guarded load",
      [](const Kernel& k) {
        return has_expr(k, [](const Expr& e) { return e.op == Op::Load && !e.guards.empty(); });

@@ -46,6 +46,7 @@ TEST(KernelVerify, ChecksWhatALevelAllows) {
   expect_illegal(lowered("  vector t in 16\n"), "no vector loop when lowered");
   expect_illegal(lowered("  specialize m in 1 2\n"), "no specialize when lowered");
   expect_illegal(lowered("  mma a in 1, b in 16: s += outer(x[0], x[0])\n"), "no mma when lowered");
+  expect_illegal(lowered("  prefetch y[0]\n"), "no prefetch when lowered");
   expect_illegal(lowered("  y[0] = lanes_add(s)\n"), "lanes_add is not an op of this level");
   expect_illegal(scheduled("  parallel t in 4\n"), "no parallel loop when scheduled");
   expect_illegal(scheduled("  y[0] = reduce_add(k in 4, x[k])\n"), "reduce_add is not an op");
@@ -118,11 +119,19 @@ TEST(KernelVerify, ChecksDtypes) {
   expect_illegal(k, "add has 1 operands, not 2");
 }
 
+TEST(KernelVerify, ChecksPrefetches) {
+  verify(scheduled("  loop i in m\n    prefetch y[i*64]\n"));
+  expect_illegal(scheduled("  prefetch x[0]\n"), "buffer x is prefetched for a store");
+  expect_illegal(scheduled("  prefetch s[0]\n"), "buffer s is prefetched for a store");
+  expect_illegal(scheduled("  prefetch y[m*64]\n"), "which can be outside");
+}
+
 TEST(KernelVerify, ChecksVectorAndUnrollLoops) {
   expect_illegal(scheduled("  vector l in 8\n    y[l] = x[l]\n"), "vector l has extent 8, not 16");
   const std::string only = "a vector loop may contain stores and lets only";
   expect_illegal(scheduled("  vector l in 16\n    loop i in 2\n"), only);
   expect_illegal(scheduled("  vector l in 16\n    specialize l in 1\n"), only);
+  expect_illegal(scheduled("  vector l in 16\n    prefetch y[l]\n"), only);
   expect_illegal(scheduled("  vector l in 16\n    y[l] = lanes_add(v)\n"),
                  "lanes_add inside of a vector loop");
   expect_illegal(scheduled("  unroll u in m\n"), "unroll u over m, which is not constant");

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/schedule/run_kernel.h"
@@ -100,6 +101,21 @@ TEST(Schedule, PackedPanelsDependOnTheWeightOnly) {
     EXPECT_TRUE(one.packs[0].buffers.back().constant);
     EXPECT_EQ(kernel::canonical_text(one.packs[0]), kernel::canonical_text(other.packs[0]));
   }
+}
+
+// The second time through a row, and not the first, which memory keeps busy.
+TEST(Schedule, TheLastReductionOfARowPrefetchesWhatIsWrittenNext) {
+  const auto cases = all_cases();
+  const auto norm =
+      std::ranges::find_if(cases, [](const Case& test) { return test.name == "LayerNorm"; });
+  ASSERT_NE(norm, cases.end());
+  const std::string text =
+      kernel::print(schedule::schedule(kernel::parse(norm->text), targets().front().target).kernel);
+  const size_t prefetch = text.find("prefetch");
+  ASSERT_NE(prefetch, std::string::npos) << text;
+  EXPECT_GT(prefetch, text.find("mean[0] =")) << text;
+  EXPECT_LT(prefetch, text.find("rstd[0] =")) << text;
+  EXPECT_EQ(text.find("prefetch", prefetch + 1), std::string::npos) << text;
 }
 
 // A symbolic length never sizes a stack buffer, and scores never reach memory beyond a tile.

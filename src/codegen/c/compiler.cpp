@@ -36,7 +36,7 @@ constexpr const char* kOptions[] = {"-x",
                                     "-fno-strict-aliasing",
                                     "-ffreestanding",
                                     "-fno-builtin",
-
+                                    "-mprfchw",
                                     "-fno-tree-vectorize",
                                     "-fno-tree-slp-vectorize",
                                     "-mprefer-vector-width=512",

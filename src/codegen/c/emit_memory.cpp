@@ -153,6 +153,11 @@ Value Emitter::load_lanes(const kernel::Expr& expr, const Dim& offset) {
   return from_memory(dtype, list_of_lanes(stored(dtype), elements));
 }
 
+void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
+  line("__builtin_prefetch({} + {}, 1, 3);", storage_[static_cast<size_t>(prefetch.buffer)].base,
+       dim(known(prefetch.offset)));
+}
+
 void Emitter::emit_store(const kernel::Store& store) {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
   Value value = emit_expr(store.value);

@@ -74,6 +74,7 @@ class Emitter final : KernelWriter<Value, std::string> {
 
   // emit_memory.cpp
   void emit_store(const kernel::Store& store) override;
+  void emit_prefetch(const kernel::Prefetch& prefetch) override;
   void store_vector(const kernel::Store& store, const Value& value, const Guarded& guard);
   void store_lanes(const kernel::Store& store, const Value& value, const Guarded& guard);
   Value emit_load(const kernel::Expr& expr);

@@ -125,6 +125,14 @@ Emitter::Value* Emitter::masked_lane(Value* holds) {
   return builder_.CreateInsertElement(llvm::PoisonValue::get(one), holds, uint64_t{0});
 }
 
+void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
+  constexpr uint64_t kForWriting = 1, kIntoAllCaches = 3, kData = 1;
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+      {address(prefetch.buffer, known(prefetch.offset)), builder_.getInt32(kForWriting),
+       builder_.getInt32(kIntoAllCaches), builder_.getInt32(kData)});
+}
+
 void Emitter::emit_store(const kernel::Store& store) {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(store.buffer)];
   Value* value = emit_expr(store.value);

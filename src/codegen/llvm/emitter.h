@@ -79,6 +79,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
 
   // emit_memory.cpp
   void emit_store(const kernel::Store& store) override;
+  void emit_prefetch(const kernel::Prefetch& prefetch) override;
   Value* emit_load(const kernel::Expr& expr);
   Value* emit_load_lanes(const kernel::Expr& expr);
   Value* emit_register_column(int buffer, const Dim& offset);

@@ -31,8 +31,8 @@ struct IsaRow {
 };
 // Levels, not host names: the same code on every machine of a level.
 constexpr IsaRow kIsas[] = {
-    {Isa::Avx2, "x86-64-v3", ""},
-    {Isa::Avx512, "x86-64-v4", "+avx512vnni,+avx512bf16"},
+    {Isa::Avx2, "x86-64-v3", "+prfchw"},
+    {Isa::Avx512, "x86-64-v4", "+avx512vnni,+avx512bf16,+prfchw"},
 };
 
 std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
