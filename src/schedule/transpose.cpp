@@ -11,9 +11,9 @@ using namespace kernel;
 
 namespace {
 
-// Of a work item of sixteen rows: lines are written one after the other, and their
-// neighbours are read while they are in a cache.
-constexpr int64_t kColumnsPerItem = 1024;
+// A work item is a square of so many rows and columns: each of its pages is used for as long as
+// it is in the TLB, on both sides.
+constexpr int64_t kSquare = 256;
 
 bool is_whole(const Dim& extent) {
   return extent.is_const() && extent.const_value() % kLaneCount == 0;
@@ -120,11 +120,10 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
 
 Block Scheduler::schedule_transpose(const RowNest& nest) {
   const Dim& columns = nest.body[0].as<Loop>()->extent;
-  return threaded(nest, kLaneCount, ceildiv(columns, kColumnsPerItem),
+  return threaded(nest, kSquare, ceildiv(columns, kSquare),
                   [&](const Dim& first, const Dim& count, const Dim& group) {
-                    const Dim column = group * kColumnsPerItem;
-                    return transposed(nest, first, count, column,
-                                      min(columns - column, kColumnsPerItem));
+                    const Dim column = group * kSquare;
+                    return transposed(nest, first, count, column, min(columns - column, kSquare));
                   });
 }
 
