@@ -69,7 +69,7 @@ Block Scheduler::lanes(const Dim& extent, const LaneBody& body) {
     result.push_back(loop(unroll ? LoopKind::Unroll : LoopKind::Serial, chunk, full,
                           body(Dim(chunk) * kLaneCount, false)));
   }
-  const Dim tails = ceildiv(extent, kLaneCount) - full;  // 0 or 1
+  const Dim tails = min(extent - full * kLaneCount, 1);
   if (!tails.is_const(0)) {
     const Symbol once = fresh("c", tails);
     result.push_back(loop(LoopKind::Serial, once, tails, body(full * kLaneCount, true)));

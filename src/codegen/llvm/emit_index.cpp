@@ -96,9 +96,11 @@ Emitter::Value* Emitter::emit_hoisted(const Dim& dim, size_t depth) {
 }
 
 Emitter::Value* Emitter::emit_term(const Dim::Term& term) {
+  const bool alone = term.atoms.size() == 1 && term.coefficient == 1;
   Value* result = nullptr;
   for (const auto& atom : term.atoms) {
-    Value* value = emit_atom(*atom);
+    const bool shared = atom->kind != AtomKind::Symbol && !alone;  // found again by what it is
+    Value* value = shared ? emit_dim(atom_dim(*atom)) : emit_atom(*atom);
     result = result ? builder_.CreateNSWMul(result, value) : value;
   }
   Value* coefficient = builder_.getInt64(static_cast<uint64_t>(term.coefficient));
@@ -134,7 +136,8 @@ Emitter::Value* Emitter::emit_atom(const Dim::Atom& atom) {
   return a;
 }
 
-// Pointer to an element. The part that depends on outer symbols is a pointer of the outer scope.
+// Pointer to an element. The part that depends on outer loops is a pointer of the outer scope. What
+// no loop changes comes last, as an index: elements that differ in it alone share their pointers.
 Emitter::Value* Emitter::address(int buffer, const Dim& raw) {
   const Dim offset = known(raw);
   const kernel::Buffer& info = kernel_.buffers[static_cast<size_t>(buffer)];
@@ -147,17 +150,23 @@ Emitter::Value* Emitter::address(int buffer, const Dim& raw) {
   }
   Dim sum = 0;
   Value* pointer = storage_[static_cast<size_t>(buffer)].base;
-  for (const auto& [depth, part] : by_depth) {
+  const auto advance = [&](size_t depth, const Dim& part, Value* index) {
     sum = sum + part;
     auto& cached = scopes_[depth].addresses[{buffer, sum}];
     if (!cached) {
-      Value* index = emit_hoisted(part, depth);
       llvm::IRBuilder<>::InsertPointGuard guard(builder_);
       builder_.SetInsertPoint(scopes_[depth].entry->getTerminator());
       cached = builder_.CreateInBoundsGEP(type, pointer, index);
     }
     pointer = cached;
+  };
+  size_t innermost = 0;
+  for (const auto& [depth, part] : by_depth) {
+    innermost = depth;
+    if (depth > 0) advance(depth, part, emit_hoisted(part, depth));
   }
+  if (const auto fixed = by_depth.find(0); fixed != by_depth.end())
+    advance(innermost, fixed->second, emit_hoisted(fixed->second, 0));
   if (offset.constant_term() == 0) return pointer;
   return builder_.CreateInBoundsGEP(
       type, pointer, builder_.getInt64(static_cast<uint64_t>(offset.constant_term())));

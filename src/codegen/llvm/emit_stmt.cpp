@@ -112,9 +112,24 @@ void Emitter::emit_block(const kernel::Block& block) {
   while (scopes_.size() > depth) pop_scope();  // opened by lets
 }
 
+// A loop that runs once or not at all is a branch.
+void Emitter::emit_once(const kernel::Loop& loop) {
+  Value* runs = builder_.CreateICmpSLT(builder_.getInt64(0), emit_dim(loop.extent));
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, "", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  builder_.CreateCondBr(runs, body, after);
+  builder_.SetInsertPoint(body);
+  constants_[loop.symbol.name()] = 0;
+  emit_block(*loop.body);
+  constants_.erase(loop.symbol.name());
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
 // Tested at the bottom, with a guard above where the loop may be empty.
 void Emitter::emit_counted(const kernel::Loop& loop) {
   const bool is_grid = loop.kind == LoopKind::Thread;
+  if (!is_grid && known(loop.extent).bounds().hi <= 1) return emit_once(loop);
   Value* begin = builder_.getInt64(0);
   if (is_grid) begin = function_->getArg(kBegin);
   Value* end = is_grid ? function_->getArg(kEnd) : emit_dim(loop.extent);

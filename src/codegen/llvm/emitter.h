@@ -58,6 +58,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   // emit_stmt.cpp
   void emit_block(const kernel::Block& block) override;
   void emit_counted(const kernel::Loop& loop) override;
+  void emit_once(const kernel::Loop& loop);
   void emit_ladder(const kernel::Loop& loop) override;
   void emit_let(const kernel::Let& let) override;
   void emit_specialize(const kernel::Specialize& specialize) override;
