@@ -148,12 +148,23 @@ class Placer {
            !regions_.prologue.contains(value) && !uses_.is_output(value) &&
            !host_values_.contains(value) && !regions_.places.contains(value);
   }
+  // The value in whose memory this one lies so far.
+  Value memory_of(Value value) const {
+    auto place = regions_.places.find(value);
+    while (place != regions_.places.end()) {
+      value = place->second.in;
+      place = regions_.places.find(value);
+    }
+    return value;
+  }
   bool may_lie_in(Value value, Value in, const Dim& offset) const {
+    if (holds_late_output_.contains(value) && is_callers(memory_of(in))) return false;
     const int number = first_write_.at(value);
     return known_at(in.shape(), number) && known_at(offset, number);
   }
   void put(Value value, Value in, const Dim& offset) {
     insert(value, in, offset);
+    if (holds_late_output_.contains(value)) holds_late_output_.insert(memory_of(in));
     int& first = first_write_.at(in);
     first = std::min(first, first_write_.at(value));
   }
@@ -180,10 +191,12 @@ class Placer {
       if (!may_lie_in(source.value, root, 0)) return;
       put(source.value, root, 0);
     } else {
-      const bool callers = input || is_callers(source.value);
+      const Value memory = memory_of(source.value);
+      const bool callers = input || is_callers(memory);
       if (callers && !is_dense_io(source.value.shape())) return;
       if (callers && uses_.is_output(root)) return;  // a late output is the run's own memory
       insert(root, source.value, source.offset);
+      if (uses_.is_output(root)) holds_late_output_.insert(memory);
     }
     regions_.assembled[root] = {};
   }
@@ -216,6 +229,7 @@ class Placer {
   Regions& regions_;
   std::vector<Value> placed_;  // in the order of places
   std::unordered_set<Value> host_values_;
+  std::unordered_set<Value> holds_late_output_;   // and so must be the run's own memory
   OuterSymbols known_;                            // symbols that have values from the start
   std::unordered_map<std::string, int> defined_;  // symbol -> the root that gives it a value
   std::unordered_map<Value, int> first_write_;    // root -> the first that writes to its memory

@@ -22,6 +22,12 @@ Shape binned(const Inference& op, const Dim& regions) {
   return {regions, op.operand(0).shape[1], extents[0], extents[1]};
 }
 
+void check_has_elements(Inference& op) {
+  const Shape& x = op.operand(0).shape;
+  for (int axis = 2; axis < x.rank(); ++axis)
+    op.at_most(1, x[axis], "an image has no element to sample");
+}
+
 }  // namespace
 
 void roi_pool(Inference& op) {
@@ -37,9 +43,7 @@ void roi_align(Inference& op) {
   checked_integer(op, "samples", {0, 1 << 16});
   checked_integer(op, "half_pixel", kFlag);
   check_text(op, "mode", {"avg", "max"});
-  for (int axis = 2; axis < 4; ++axis) {
-    op.at_most(1, op.operand(0).shape[axis], "an image has no element to sample");
-  }
+  check_has_elements(op);
   op.result(binned(op, op.operand(1).shape[0]), op.operand(0).dtype);
 }
 
@@ -52,6 +56,7 @@ void grid_sample(Inference& op) {
   check_text(op, "padding", {"zeros", "border", "reflection"});
   checked_integer(op, "align_corners", kFlag);
   std::vector<Dim> dims{op.same(x[0], grid[0], "batches of image and grid"), x[1]};
+  check_has_elements(op);
   op.same(grid[grid.rank() - 1], static_cast<int64_t>(rank), "numbers of a position and axes");
   dims.insert(dims.end(), grid.begin() + 1, grid.end() - 1);
   op.result(Shape(std::move(dims)), op.operand(0).dtype);

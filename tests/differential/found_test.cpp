@@ -149,6 +149,53 @@ input %x : f32[s, 2, 2]
 %2 = reduce_sum(%0) {axes = [2]} : f32[s, 2, 1]
 output "y" = %2
 )"},
+    {"a grid over an image without elements: an error on both sides", R"(case seed=1 t=0
+graph
+symbol t 0..200
+input %x : f32[5, 1, t]
+input %grid : f32[5, 3, 1]
+%0 = grid_sample(%x, %grid) {align_corners = 1, mode = "nearest", padding = "border"} : f32[5, 1, 3]
+output "y" = %0
+)"},
+    {"a value is a late output and a caller's", R"(case seed=10791 b=1
+graph
+symbol b 1..200
+symbol reshaped.0 0..9223372036854775807
+symbol reshaped.1 0..9223372036854775807
+symbol reshaped.2 0..9223372036854775807
+symbol reshaped.3 0..9223372036854775807
+input %axes : i64[1]
+input %x : f32[b, 4, 1]
+%0 = equal(%x, %x) : bool[b, 4, 1]
+%1 = reshape_to(%0, %axes) {mode = "unsqueeze", shape = [reshaped.0, reshaped.1, reshaped.2, reshaped.3]} : bool[reshaped.0, reshaped.1, reshaped.2, reshaped.3]
+%2 = reshape(%0) {shape = [b, 4, 1, 1]} : bool[b, 4, 1, 1]
+output "late" = %1
+output "callers" = %2
+)"},
+    {"a value is a late output and a part of a caller's", R"(case seed=10012 t=1
+graph
+symbol reshaped.0 0..9223372036854775807
+symbol t 0..200
+input %x : f32[2]
+input %y : f32[t]
+input %shape : i64[1]
+%0 = exp(%x) : f32[2]
+%1 = reshape_to(%0, %shape) {mode = "exact", shape = [reshaped.0]} : f32[reshaped.0]
+%2 = concat(%0, %y) {axis = 0} : f32[t + 2]
+output "late" = %1
+output "callers" = %2
+)"},
+    {"a function of a steep one", R"(case seed=10668 b=5 s=4
+graph
+symbol b 1..200
+symbol s 1..200
+input %x : f32[s, 5, b]
+input %w : f32[s, b, 17]
+%0 = matmul(%x, %w) : f32[s, 5, 17]
+%1 = cosh(%0) : f32[s, 5, 17]
+%2 = cos(%1) : f32[s, 5, 17]
+output "y" = %2
+)"},
 };
 
 TEST(Found, StaysFixed) {
