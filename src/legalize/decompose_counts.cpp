@@ -40,9 +40,13 @@ Term range_count(const Term& start, const Term& limit, const Term& delta) {
   const Term from = start.as(DType::I64), to = limit.as(DType::I64), by = delta.as(DType::I64);
   const Term up = more(by, 0);
   const Term some = choose(up, less(from, to).as(DType::I64), less(to, from).as(DType::I64));
-  const Term span = choose(up, to - from, from - to), step = choose(up, by, -by);
-  const Term count = choose(less(span, 1), -1, (span - 1) / larger(step, 1) + 1);
-  return choose(equal(by, 0), -1, choose(equal(some, 1), count, 0));
+  // Unsigned: the way from one end of i64 to the other does not fit i64.
+  const auto bits = [](const Term& t) { return t.as(DType::U64); };
+  const Term span = choose(up, bits(to) - bits(from), bits(from) - bits(to));
+  const Term step = choose(up, bits(by), bits(-by));
+  const Term count = (span - 1) / larger(step, 1) + 1;
+  const Term fits = choose(less(count, int64_t{1} << 62), count.as(DType::I64), -1);
+  return choose(equal(by, 0), -1, choose(equal(some, 1), fits, 0));
 }
 
 bool is_iota(const Node& node) {

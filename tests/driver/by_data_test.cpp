@@ -1,5 +1,9 @@
 // Targets, axes and lengths that are data, compiled: one program serves every target, and numbers
 // that cannot be are errors of the run.
+#include <limits>
+#include <tuple>
+
+#include "graph/evaluate.h"
 #include "tests/driver/run_graph.h"
 #include "tests/legalize/some_tensors.h"
 
@@ -109,6 +113,41 @@ TEST(ByData, AnLstmOverAnyTime) {
     inputs["lengths"] = integers({t, t + 1, 0});
     expect_error(compiled, inputs);
   }
+}
+
+TEST(ByData, CountsRangesBetweenTheEndsOfI64) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  Graph g;
+  const auto number = [&](const char* name) { return g.input(name, {{}, DType::I64}); };
+  g.set_outputs({{"y", g.apply(Op::Range, {number("from"), number("to"), number("by")},
+                               {{"shape", fresh(g, 1)}})}});
+  RunGraph compiled(g);
+  const auto inputs = [](int64_t from, int64_t to, int64_t by) {
+    const auto scalar = [](int64_t value) {
+      Tensor tensor = integers({value});
+      tensor.shape.clear();
+      return tensor;
+    };
+    return Tensors{{"from", scalar(from)}, {"to", scalar(to)}, {"by", scalar(by)}};
+  };
+  const std::tuple<int64_t, int64_t, int64_t, List> cases[] = {
+      {-kMost, kMost, kMost, {-kMost, 0}},
+      {5, 0, kLeast, {5}},
+      {kMost, kLeast, kLeast, {kMost, -1}},
+      {kMost - 3, kMost, 2, {kMost - 3, kMost - 1}},
+      {kLeast, kMost, kMost, {kLeast, -1, kMost - 1}},
+      {3, 3, kMost, {}},
+      {3, kLeast, kMost, {}},
+      {7, 1, -3, {7, 4}},
+  };
+  for (const auto& [from, to, by, expected] : cases) {
+    const Tensors given = inputs(from, to, by);
+    EXPECT_EQ(to_integers(compiled.run(given)[0]), expected) << from << " " << to << " " << by;
+    EXPECT_EQ(to_integers(interpret(g, given)[0]), expected) << from << " " << to << " " << by;
+  }
+  expect_error(compiled, inputs(0, 5, 0));
+  expect_error(compiled, inputs(kLeast, kMost, 1));
 }
 
 }  // namespace

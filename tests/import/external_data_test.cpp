@@ -28,15 +28,25 @@ class ExternalData : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
   }
 
-  LoadedTensor load(const std::string& location, const std::string& offset,
-                    const std::string& length) {
+  static TensorProto four_bytes() {
     TensorProto tensor;
     tensor.name = "t";
     tensor.data_type = 2;  // u8
     tensor.dims = {4};
     tensor.is_external = true;
-    tensor.external = {{"location", location}, {"offset", offset}, {"length", length}};
+    tensor.external = {{"location", "weights.bin"}, {"offset", "4"}};
+    return tensor;
+  }
+
+  LoadedTensor load(const TensorProto& tensor) {
     return TensorLoader(nullptr, folder_ / "model").load(tensor);
+  }
+
+  LoadedTensor load(const std::string& location, const std::string& offset,
+                    const std::string& length) {
+    TensorProto tensor = four_bytes();
+    tensor.external = {{"location", location}, {"offset", offset}, {"length", length}};
+    return load(tensor);
   }
 
   std::string error_of(const std::string& location, const std::string& offset,
@@ -70,6 +80,33 @@ TEST_F(ExternalData, ThatEndsTooEarlyOrIsMissingIsAnError) {
   EXPECT_NE(error_of("weights.bin", "-1", "4").find("bad offset"), std::string::npos);
   EXPECT_NE(error_of("weights.bin", "0", "8").find("needs 4 bytes"), std::string::npos);
   EXPECT_NE(error_of("absent.bin", "0", "4").find("cannot open"), std::string::npos);
+}
+
+TEST_F(ExternalData, SaysEachThingOnceAndNothingElse) {
+  const auto error_with = [&](std::string_view key, std::string_view value) -> std::string {
+    TensorProto tensor = four_bytes();
+    tensor.external.emplace_back(key, value);
+    try {
+      load(tensor);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_with("checksum", "0"), "no error");
+  EXPECT_NE(error_with("location", "weights.bin").find("'location' twice"), std::string::npos);
+  EXPECT_NE(error_with("offset", "4").find("'offset' twice"), std::string::npos);
+  EXPECT_NE(error_with("compression", "1").find("unknown key 'compression'"), std::string::npos);
+}
+
+TEST_F(ExternalData, ExcludesDataInTheModel) {
+  TensorProto tensor = four_bytes();
+  tensor.raw = "ABCD";
+  EXPECT_THROW(load(tensor), Error);
+  tensor.raw.reset();
+  EXPECT_NO_THROW(load(tensor));
+  tensor.has_typed_data = true;
+  EXPECT_THROW(load(tensor), Error);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ Value make_leaf(graph::Graph& g, LoadedTensor tensor, const std::string& name);
 std::optional<std::vector<Dim>> shape_value(Value value);
 
 // Unsupported where an extent or a followed element is an expression beyond limits::kDimSize: a few
-// ops could otherwise double it again and again.
+// ops could otherwise double it again and again. A User error where 64 bits do not count the bytes.
 void check_extents_small(Value value);
 
 // A Slice that selects rows 0 .. n-1 of the first axis.

@@ -80,7 +80,7 @@ Value softmax_with_sink(Call& call, Value scores, Value sink) {
 Value split_heads(Call& call, Value x, int64_t heads) {
   const Shape& shape = x.shape();
   if (shape.rank() != 3) throw user_error("{} must have three axes", x.type().to_string());
-  if (heads < 1) throw user_error("the number of heads is {}", heads);
+  if (heads < 1) throw user_error("attribute 'num_heads' is {}", heads);
   if (shape[2].is_const() && shape[2].const_value() % heads != 0) {
     throw user_error("{} heads do not divide {}", heads, x.type().to_string());
   }

@@ -27,12 +27,16 @@ Value packed_part(Call& call, Value x, int which) {
 }
 
 Qkv unpack(Call& call, int64_t heads) {
+  if (heads < 1) throw user_error("attribute 'num_heads' is {}", heads);
   Value q = call.in(0), k = call.maybe(1), v = call.maybe(2);
   const int rank = q.shape().rank(), key_rank = k ? k.shape().rank() : 0;
   if (!k && rank == 5) {
     return {packed_part(call, q, 0), packed_part(call, q, 1), packed_part(call, q, 2)};
   }
   if (!k && rank == 3) {  // [batch, length, 3 * hidden]
+    if (q.shape()[2].is_const() && q.shape()[2].const_value() % 3 != 0) {
+      throw user_error("a query {} without keys is not q, k and v in a row", q.type().to_string());
+    }
     const Dim hidden = quotient({q.shape()[2]}, {3});
     const std::vector<Value> parts = call.g.split(q, 2, {hidden, hidden, hidden});
     return {split_heads(call, parts[0], heads), split_heads(call, parts[1], heads),

@@ -74,6 +74,22 @@ Results eye_like(Call& call) {
   return {g.cast(g.binary(Op::Equal, g.add(grid.row, k), grid.column), dtype)};
 }
 
+namespace {
+
+// One element, `depth` times; a negative depth that comes from data is an error of the run.
+Value spread_to_depth(graph::Graph& g, Value one, Value depth) {
+  if (const auto known = shape_value(depth)) {
+    if (known->front().is_const() && known->front().const_value() < 0) {
+      throw user_error("the depth is {}", known->front().const_value());
+    }
+    return g.expand(one, *known);
+  }
+  return g.apply(Op::ExpandTo, {one, g.reshape(depth, {1})},
+                 {{"shape", fresh_dims(g, "depth", 1)}});
+}
+
+}  // namespace
+
 // An index outside -depth .. depth - 1 gives a row that is off everywhere.
 Results one_hot(Call& call) {
   graph::Graph& g = call.g;
@@ -85,11 +101,12 @@ Results one_hot(Call& call) {
                                             g.add(indices, depth), indices});
   std::vector<Dim> dims = wrapped.shape().dims();
   dims.insert(dims.begin() + axis, 1);
-  const Value classes = range_to(g, zero(g, DType::I64), depth, g.dims({1}, true));
+  const std::vector<Value> off_on = g.split(values, 0, {1, 1});
+  const Value on = spread_to_depth(g, off_on[1], depth);
+  const Value classes = iota(g, on.shape()[0]);
   const Value hot =
       g.binary(Op::Equal, g.reshape(wrapped, std::move(dims)), along_axis(g, classes, axis, rank));
-  const std::vector<Value> off_on = g.split(values, 0, {1, 1});
-  return {g.apply(Op::Where, {hot, g.reshape(off_on[1], {}), g.reshape(off_on[0], {})})};
+  return {g.apply(Op::Where, {hot, along_axis(g, on, axis, rank), g.reshape(off_on[0], {})})};
 }
 
 // The first `length` elements of each row turn round, the others stay.

@@ -77,7 +77,6 @@ graph::Attributes attributes_of(Call& call, const Cell& cell, int64_t directions
   if (call.find("clip")) attributes.set("clip", call.number("clip", 0));
   if (call.flag("linear_before_reset", false)) attributes.set("linear_before_reset", int64_t{1});
   if (call.flag("input_forget", false)) attributes.set("input_forget", int64_t{1});
-  call.integer("hidden_size", 0);
   call.integer("output_sequence", 0);
   return attributes;
 }
@@ -85,6 +84,17 @@ graph::Attributes attributes_of(Call& call, const Cell& cell, int64_t directions
 Value lengths_of(Call& call, Value x) {
   if (Value lengths = call.maybe(4)) return as(call, lengths, DType::I64);
   return call.g.expand(call.g.dims({x.shape()[0]}), {x.shape()[1]});
+}
+
+void check_hidden_size(Call& call, Value r) {
+  if (!call.find("hidden_size")) return;
+  const int64_t given = call.integer("hidden_size");
+  if (prove_equal(r.shape()[2], given) == Proof::No) {
+    throw user_error("attribute 'hidden_size' is {}, but the weights of the state are {}", given,
+                     r.type().to_string());
+  }
+  call.g.add_constraint({Constraint::Kind::Equal, r.shape()[2], given,
+                         "[recurrent] extents of the state and hidden_size"});
 }
 
 // w [directions, gates * hidden, input] and r [directions, gates * hidden, hidden].
@@ -98,6 +108,7 @@ Results recurrent(Call& call, const Cell& cell, Value w, Value r) {
   Value x = turned(call.in(0));
   const int64_t directions = call.text("direction", "forward") == "bidirectional" ? 2 : 1;
   const Dim batch = x.shape()[1], hidden = r.shape()[2];
+  check_hidden_size(call, r);
   const auto state = [&](int operand) {
     if (Value given = call.maybe(operand)) return turned(given);
     return filled(call, x.dtype(), 0, {directions, batch, hidden});

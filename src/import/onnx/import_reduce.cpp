@@ -1,6 +1,7 @@
 // Importers of reductions and of ops along one axis. The axes of a reduction are an attribute, a
 // constant, or data; then the extents of the result are symbols that the run defines.
 #include <algorithm>
+#include <limits>
 
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
@@ -105,12 +106,42 @@ Value square(Call& call, Value x) { return call.g.mul(x, x); }
 
 }  // namespace
 
+namespace {
+
+// The mean of 64-bit integers towards 0, exact where their sum fits nothing: quotients and
+// remainders are summed apart.
+Value exact_mean(Call& call, const Reduction& reduce) {
+  graph::Graph& g = call.g;
+  Value x = call.in(0);
+  const auto number = [&](double value) { return number_like(call, x, value); };
+  const Value ones = g.expand(number(1), x.shape().dims());
+  const Value of_each = g.binary(Op::Max, reduce.kept(Op::ReduceSum, ones), number(1));
+  const Value count = g.binary(Op::Max, reduce(Op::ReduceSum, ones), number(1));
+  const Value quotients = g.div(x, of_each);
+  const Value rest = reduce(Op::ReduceSum, g.sub(x, g.mul(quotients, of_each)));
+  const Value carry = g.div(rest, count), left = g.sub(rest, g.mul(carry, count));
+  const Value whole = g.add(reduce(Op::ReduceSum, quotients), carry);
+  if (x.dtype() == DType::U64) return whole;
+  const auto opposite = [&](Value low, Value high) {
+    return g.binary(Op::And, g.binary(Op::Less, low, number(0)),
+                    g.binary(Op::Less, number(0), high));
+  };
+  const Value up = g.apply(Op::Where, {opposite(whole, left), number(1), number(0)});
+  const Value down = g.apply(Op::Where, {opposite(left, whole), number(1), number(0)});
+  return g.sub(g.add(whole, up), down);
+}
+
+}  // namespace
+
 // Of truth values the reductions are those of 0 and 1; the mean of integers is of real numbers.
 Results reduce_over_axes(Call& call, Op op) {
   const Reduction reduce(call);
   Value x = call.in(0);
   if (x.dtype() == DType::Bool) {
     return {call.g.cast(reduce(op, call.g.cast(x, DType::U8)), DType::Bool)};
+  }
+  if (op == Op::ReduceMean && is_integer(x.dtype()) && size_of(x.dtype()) == 8) {
+    return {exact_mean(call, reduce)};
   }
   if (op == Op::ReduceMean && is_integer(x.dtype())) {
     return computed(call, x, [&](Value v) { return reduce(op, v); });
@@ -177,11 +208,27 @@ Results log_softmax(Call& call) {
   });
 }
 
-// 1 where the position along the axis is that of the largest element. Positions are running counts.
+namespace {
+
+// An axis that may have no elements gets a last one that none is smaller than, so that there is one
+// to choose.
+Value with_something_to_choose(graph::Graph& g, Value x, int64_t axis) {
+  if (prove_le(1, x.shape()[static_cast<int>(axis)]) == Proof::Yes) return x;
+  std::vector<Dim> dims = x.shape().dims();
+  dims[static_cast<size_t>(axis)] = 1;
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return g.concat({x, g.expand(g.scalar(x.dtype(), -kInf), std::move(dims))}, axis);
+}
+
+}  // namespace
+
+// 1 where the position along the axis is that of the first largest element. Positions are running
+// counts.
 Results hardmax(Call& call) {
   graph::Graph& g = call.g;
   return along_axis(call, [&](Value x, int64_t axis) {
-    const Value index = g.apply(Op::ArgMax, {x}, {{"axis", axis}});
+    const Value some = with_something_to_choose(g, x, axis);
+    const Value index = g.apply(Op::ArgMax, {some}, {{"axis", axis}});
     const Value ones = g.expand(g.scalar(DType::I64, 1), x.shape().dims());
     const Value position = g.apply(Op::CumSum, {ones}, {{"axis", axis}, {"exclusive", int64_t{1}}});
     return g.cast(g.binary(Op::Equal, position, index), x.dtype());

@@ -221,6 +221,10 @@ std::optional<Dim> range_count(Value start, Value limit, Value delta) {
   const auto from = shape_value(start), to = shape_value(limit);
   const auto by = known_integers(delta);
   if (!from || !to || !by || by->front() == 0) return {};
+  constexpr int64_t kFar = int64_t{1} << 48;  // counts beyond are for the run to refuse
+  for (const Dim& end : {from->front(), to->front(), Dim(by->front())}) {
+    if (end.is_const() && (end.const_value() < -kFar || end.const_value() > kFar)) return {};
+  }
   const Dim span = by->front() > 0 ? to->front() - from->front() : from->front() - to->front();
   return max(ceildiv(span, by->front() > 0 ? Dim(by->front()) : Dim(0) - by->front()), 0);
 }

@@ -62,6 +62,11 @@ void check_small(const Dim& dim) {
 }  // namespace
 
 void check_extents_small(Value value) {
+  try {
+    (void)(value.shape().elements() * size_of(value.dtype()));
+  } catch (const Error&) {
+    throw user_error("its result {} has more bytes than can be counted", value.type().to_string());
+  }
   for (const Dim& dim : value.shape()) check_small(dim);
   if (const auto& elements = value.shape_value()) {
     for (const Dim& dim : *elements) check_small(dim);

@@ -2,6 +2,7 @@
 // so that a hostile shape costs nothing; external data must lie inside the model's own folder.
 #include "import/onnx/tensors.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -71,6 +72,32 @@ int64_t parse_number(std::string_view text, std::string_view key, const TensorPr
   return value;
 }
 
+struct ExternalPlace {
+  std::string_view location;
+  int64_t offset = 0, length = -1;  // -1: to the end of the file
+};
+
+ExternalPlace external_place(const TensorProto& tensor) {
+  ExternalPlace place;
+  std::vector<std::string_view> seen;
+  for (const auto& [key, value] : tensor.external) {
+    if (std::ranges::find(seen, key) != seen.end()) {
+      throw user_error("{}: external data has '{}' twice", label(tensor), key);
+    }
+    seen.push_back(key);
+    if (key == "location") {
+      place.location = value;
+    } else if (key == "offset") {
+      place.offset = parse_number(value, key, tensor);
+    } else if (key == "length") {
+      place.length = parse_number(value, key, tensor);
+    } else if (key != "checksum") {  // of the whole file, for those who doubt it
+      throw unsupported_error("{}: external data has the unknown key '{}'", label(tensor), key);
+    }
+  }
+  return place;
+}
+
 // `location` below `folder`, links resolved; anything outside is refused.
 fs::path inside(const fs::path& folder, std::string_view location, const TensorProto& tensor) {
   std::error_code error;
@@ -107,6 +134,9 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
   int64_t size = byte_size(tensor, dtype);
   graph::Data data;
   if (tensor.is_external) {
+    if (tensor.raw || tensor.has_typed_data) {
+      throw user_error("{} has both external data and data in the model", label(tensor));
+    }
     data = external(tensor);
   } else if (tensor.raw) {
     if (tensor.has_typed_data) {
@@ -131,13 +161,8 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
 }
 
 graph::Data TensorLoader::external(const TensorProto& tensor) {
-  std::string_view location;
-  int64_t offset = 0, length = -1;
-  for (auto [key, value] : tensor.external) {
-    if (key == "location") location = value;
-    if (key == "offset") offset = parse_number(value, key, tensor);
-    if (key == "length") length = parse_number(value, key, tensor);
-  }
+  const auto [location, offset, given] = external_place(tensor);
+  int64_t length = given;
   if (location.empty()) throw user_error("{}: external data has no location", label(tensor));
   if (!folder_) {
     throw unsupported_error("{} has external data at '{}', but the model comes from memory",

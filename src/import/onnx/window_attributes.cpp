@@ -80,14 +80,19 @@ std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t coun
 std::vector<Dim> kernel_of(Call& call, Value weights) {
   const auto given = call.integers("kernel_shape");
   const std::vector<Dim> dims = spatial_dims(weights);
-  std::vector<Dim> kernel;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    kernel.push_back(given && i < given->size() ? Dim((*given)[i]) : dims[i]);
-    if (prove_equal(dims[i], kernel.back()) == Proof::No) {
-      throw user_error("kernel_shape does not fit {}", weights.type().to_string());
+  if (!given || given->empty()) return dims;
+  const std::vector<Dim> kernel(given->begin(), given->end());
+  bool fits = kernel.size() == dims.size();
+  for (size_t i = 0; fits && i < dims.size(); ++i) {
+    fits = prove_equal(dims[i], kernel[i]) != Proof::No;
+    if (fits) {
+      call.g.add_constraint({Constraint::Kind::Equal, dims[i], kernel[i],
+                             "[conv] extents of the kernel and its kernel_shape"});
     }
   }
-  return kernel;
+  if (fits) return kernel;
+  throw user_error("attribute 'kernel_shape' is [{}], but the kernel is {}",
+                   fmt::join(*given, ", "), weights.type().to_string());
 }
 
 WindowAttributes window_attributes(Call& call, Value x, std::vector<Dim> kernel, bool ceil) {
@@ -124,6 +129,9 @@ WindowAttributes transposed_window_attributes(Call& call, Value x, std::vector<D
   const std::vector<int64_t> extra = axis_numbers(call, "output_padding", rank, 0);
   const std::vector<int64_t> given = call.integers("output_shape").value_or(std::vector<int64_t>{});
   if (!given.empty() && given.size() < rank) throw user_error("output_shape has too few entries");
+  for (const int64_t padding_of_axis : extra) {
+    if (padding_of_axis != 0) check_step("output_padding", padding_of_axis);
+  }
   for (size_t i = 0; i < rank; ++i) {
     const Dim whole = (image[i] - 1) * w.strides[i] + extra[i] + span_of(w, i);
     const bool same = padding == Padding::Upper || padding == Padding::Lower;
