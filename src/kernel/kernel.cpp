@@ -97,8 +97,8 @@ Stmt substitute(const Stmt& stmt, const SymbolMap& map) {
                  l->rows, l->steps}};
   }
   if (const auto* s = stmt.as<Store>()) {
-    return store(s->buffer, s->offset.substitute(map), substitute(s->value, map),
-                 substitute(s->guards, map));
+    return {Store{s->buffer, s->offset.substitute(map), substitute(s->value, map),
+                  substitute(s->guards, map), s->streamed}};
   }
   if (const auto* l = stmt.as<Let>()) {
     return let(l->symbol, substitute(l->value, map), l->extent.substitute(map), l->buffer,

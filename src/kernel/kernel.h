@@ -81,6 +81,8 @@ struct Store {
   Dim offset;
   ExprRef value;
   std::vector<Guard> guards;  // where one fails nothing is stored
+  // A hint: nobody reads it soon. Where the buffer is larger than the caches, it goes past them.
+  bool streamed = false;
 };
 
 // Names an integer found at run time (a gather index, a count) so that offsets, guards and loop
@@ -120,7 +122,8 @@ struct Mma {
   ExprRef a, b;
 };
 
-// The memory at the offset is written soon: a hint that computes nothing.
+// The memory at the offset is used soon: written where the kernel writes the buffer, else read. A
+// hint that computes nothing, so it may lie outside.
 struct Prefetch {
   int buffer;  // a global one
   Dim offset;

@@ -262,6 +262,7 @@ Stmt Parser::prefetch_statement() {
 }
 
 Stmt Parser::store_statement() {
+  const bool streamed = in_.take("stream");
   const int buffer = exprs_.buffer();
   in_.expect("[");
   Dim offset = in_.dim();
@@ -270,7 +271,7 @@ Stmt Parser::store_statement() {
   ExprRef value = exprs_.expr();
   std::vector<Guard> guards = exprs_.guards("when");
   in_.expect_line_end();
-  return store(buffer, std::move(offset), std::move(value), std::move(guards));
+  return {Store{buffer, std::move(offset), std::move(value), std::move(guards), streamed}};
 }
 
 }  // namespace

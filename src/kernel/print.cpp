@@ -125,8 +125,9 @@ void Printer::statement(int indent, const Loop& loop) {
 
 void Printer::statement(int indent, const Store& store) {
   const auto value = exprs(indent, {store.value});
-  line(indent, fmt::format("{}[{}] = {}{}", buffer_name(store.buffer), store.offset.to_string(),
-                           value[0], print_guards(" when", store.guards)));
+  line(indent,
+       fmt::format("{}{}[{}] = {}{}", store.streamed ? "stream " : "", buffer_name(store.buffer),
+                   store.offset.to_string(), value[0], print_guards(" when", store.guards)));
 }
 
 void Printer::statement(int indent, const Let& let) {

@@ -205,9 +205,9 @@ void Verifier::statement(Scope& scope, const Mma& mma) const {
 void Verifier::statement(Scope& scope, const Prefetch& prefetch) const {
   scope.check(!scope.in_vector, "a vector loop may contain stores and lets only");
   const Buffer& target = scope.buffer(prefetch.buffer);
-  verify_access(scope, prefetch.buffer, prefetch.offset, {});
-  scope.check(target.storage == Storage::Global && target.written,
-              "buffer {} is prefetched for a store but not written", target.name);
+  scope.check_bound(prefetch.offset, target.name);
+  scope.check(target.storage == Storage::Global, "buffer {} is prefetched but is no memory",
+              target.name);
 }
 
 void Verifier::mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other,

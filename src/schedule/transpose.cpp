@@ -14,6 +14,8 @@ namespace {
 // A work item is a square of so many rows and columns: each of its pages is used for as long as
 // it is in the TLB, on both sides.
 constexpr int64_t kSquare = 256;
+// What is read so many rows later is asked for: no hardware foresees lines a row apart.
+constexpr int64_t kAhead = 2 * kLaneCount;
 
 bool is_whole(const Dim& extent) {
   return extent.is_const() && extent.const_value() % kLaneCount == 0;
@@ -99,6 +101,9 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
   const ExprRef source = load(turned.buffer, turned.dtype, turned.index, turned.guards);
   const Stmt reads =
       store(block, Dim(in) * kLaneCount + in_lane, guarded(substitute(source, at(read)), read));
+  const Symbol ahead = fresh("u", kLaneCount);
+  const Stmt fetches{
+      Prefetch{turned.buffer, turned.index.substitute(at(element(0, Dim(ahead) + kAhead)))}};
   const Symbol out = fresh("u", kLaneCount), out_lane = fresh("l", kLaneCount);
   const Element write = element(out, out_lane);
   const ExprRef value =
@@ -108,14 +113,17 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
           return nullptr;
         return load(block, turned.dtype, Dim(out_lane) * kLaneCount + out);
       });
-  const Stmt writes =
-      store(target.buffer, target.offset.substitute(at(write)), value, write.guards);
+  const bool streamed = !is_local(target.buffer);
+  const Stmt writes{
+      Store{target.buffer, target.offset.substitute(at(write)), value, write.guards, streamed}};
   const auto vectors = [&](const Symbol& u, const Symbol& l, const Stmt& s) {
     return loop(LoopKind::Unroll, u, kLaneCount, {loop(LoopKind::Vector, l, kLaneCount, {s})});
   };
-  return {loop(LoopKind::Serial, r, row_blocks,
-               {loop(LoopKind::Serial, c, column_blocks,
-                     {vectors(in, in_lane, reads), vectors(out, out_lane, writes)})})};
+  return {
+      loop(LoopKind::Serial, r, row_blocks,
+           {loop(LoopKind::Serial, c, column_blocks,
+                 {vectors(in, in_lane, reads), loop(LoopKind::Unroll, ahead, kLaneCount, {fetches}),
+                  vectors(out, out_lane, writes)})})};
 }
 
 Block Scheduler::schedule_transpose(const RowNest& nest) {

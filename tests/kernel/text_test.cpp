@@ -19,6 +19,20 @@ TEST(KernelText, PrintsWhatItParses) {
   }
 }
 
+TEST(KernelText, PrintsHints) {
+  const std::string text =
+      "kernel k scheduled dims m: 1..100\n"
+      "  buffer x: f32[m*16] global argument 0\n"
+      "  buffer y: f32[m*16] global argument 1 written\n"
+      "  flops 0\n"
+      "  bytes 0\n"
+      "  thread i in m\n"
+      "    prefetch x[i*16 + 64]\n"
+      "    vector l in 16\n"
+      "      stream y[i*16 + l] = x[i*16 + l] when 0 <= i < 3\n";
+  EXPECT_EQ(print(parse(text)), text);
+}
+
 std::string with_value(const std::string& value) {
   return "kernel k lowered dims m: -inf..inf, \"odd name\": 0..7\n"
          "  buffer x: f32[m] global argument 0\n"

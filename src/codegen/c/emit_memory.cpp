@@ -154,8 +154,9 @@ Value Emitter::load_lanes(const kernel::Expr& expr, const Dim& offset) {
 }
 
 void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
-  line("__builtin_prefetch({} + {}, 1, 3);", storage_[static_cast<size_t>(prefetch.buffer)].base,
-       dim(known(prefetch.offset)));
+  const auto at = static_cast<size_t>(prefetch.buffer);
+  line("__builtin_prefetch({} + {}, {}, 3);", storage_[at].base, dim(known(prefetch.offset)),
+       kernel_.buffers[at].written ? 1 : 0);
 }
 
 void Emitter::emit_store(const kernel::Store& store) {

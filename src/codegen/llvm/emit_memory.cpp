@@ -126,11 +126,53 @@ Emitter::Value* Emitter::masked_lane(Value* holds) {
 }
 
 void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
-  constexpr uint64_t kForWriting = 1, kIntoAllCaches = 3, kData = 1;
+  constexpr int kIntoAllCaches = 3, kData = 1;
+  const bool for_writing = kernel_.buffers[static_cast<size_t>(prefetch.buffer)].written;
   builder_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-      {address(prefetch.buffer, known(prefetch.offset)), builder_.getInt32(kForWriting),
+      {address(prefetch.buffer, known(prefetch.offset)), builder_.getInt32(for_writing ? 1 : 0),
        builder_.getInt32(kIntoAllCaches), builder_.getInt32(kData)});
+}
+
+void Emitter::emit_vector_store(Value* value, Value* at, llvm::Align align, Value* guard) {
+  if (guard) {
+    builder_.CreateMaskedStore(value, at, align, splat(guard));
+  } else {
+    builder_.CreateAlignedStore(value, at, align);
+  }
+}
+
+// Past the caches where they could not keep the buffer anyway, and a whole line is written at once.
+void Emitter::emit_streamed(int buffer, Value* value, Value* at, Value* guard) {
+  constexpr int64_t kCached = 64 << 20;
+  constexpr uint64_t kLine = 64;
+  const kernel::Buffer& target = kernel_.buffers[static_cast<size_t>(buffer)];
+  streams_ = true;
+  Value* bytes = emit_dim(target.elements * size_of(target.dtype));
+  Value* small = builder_.CreateZExt(builder_.CreateICmpSLT(bytes, builder_.getInt64(kCached)),
+                                     builder_.getInt64Ty());
+  Value* bits = builder_.CreateOr(builder_.CreatePtrToInt(at, builder_.getInt64Ty()), small);
+  Value* past = builder_.CreateICmpEQ(builder_.CreateAnd(bits, kLine - 1), builder_.getInt64(0));
+  if (guard) past = builder_.CreateAnd(past, builder_.CreateAndReduce(splat(guard)));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* past_caches = llvm::BasicBlock::Create(context_, "", function_);
+  llvm::BasicBlock* through_caches = llvm::BasicBlock::Create(context_, "", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  builder_.CreateCondBr(past, past_caches, through_caches);
+  builder_.SetInsertPoint(past_caches);
+  llvm::Instruction* store = builder_.CreateAlignedStore(value, at, llvm::Align(kLine));
+  store->setMetadata(
+      llvm::LLVMContext::MD_nontemporal,
+      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(through_caches);
+  const llvm::Align align(static_cast<uint64_t>(size_of(target.dtype)));
+  emit_vector_store(value, at, align, guard);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  for (auto& [_, turned] : transposed_) {  // what was made before the branch is still there
+    if (turned.block == before) turned.block = after;
+  }
 }
 
 void Emitter::emit_store(const kernel::Store& store) {
@@ -169,12 +211,8 @@ void Emitter::emit_store(const kernel::Store& store) {
   }
   if (is_lane_step(offset)) {
     Value* at = address(store.buffer, at_lane(offset, 0));
-    if (guard) {
-      builder_.CreateMaskedStore(value, at, align, splat(guard));
-    } else {
-      builder_.CreateAlignedStore(value, at, align);
-    }
-    return;
+    if (store.streamed) return emit_streamed(store.buffer, value, at, guard);
+    return emit_vector_store(value, at, align, guard);
   }
   // Lanes apart: one store each; guarded ones through a mask of one lane.
   for (int64_t lane = 0; lane < kLaneCount; ++lane) {

@@ -1,5 +1,6 @@
 // Statements: loops, ladders, specialization, lets and tiles.
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -57,6 +58,8 @@ void Emitter::emit() {
         builder_.CreateInBoundsGEP(builder_.getInt8Ty(), function_->getArg(kScratch), offset);
   }
   emit_block(kernel_.body);
+  // What went past the caches is there before anyone is told that the work is done.
+  if (streams_) builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
   builder_.CreateRetVoid();
   pop_scope();
   promote_registers();

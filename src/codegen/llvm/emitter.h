@@ -81,6 +81,8 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   // emit_memory.cpp
   void emit_store(const kernel::Store& store) override;
   void emit_prefetch(const kernel::Prefetch& prefetch) override;
+  void emit_vector_store(Value* value, Value* at, llvm::Align align, Value* guard);
+  void emit_streamed(int buffer, Value* value, Value* at, Value* guard);
   Value* emit_load(const kernel::Expr& expr);
   Value* emit_load_lanes(const kernel::Expr& expr);
   Value* emit_register_column(int buffer, const Dim& offset);
@@ -137,6 +139,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   llvm::Function* function_ = nullptr;
   std::vector<Storage> storage_;
   std::map<int, Transposed> transposed_;  // by buffer
+  bool streams_ = false;                  // some store goes past the caches
   std::vector<Scope> scopes_;
   std::map<std::string, Binding> bindings_;
 };
