@@ -63,9 +63,9 @@ void Moved::note(const Node& node, std::span<const Value> operands) {
 
 Value Moved::operator()(Value old) const {
   if (!old) return {};
-  auto found = values_.find(old);
-  TENON_CHECK(found != values_.end(), "[fuse] a replacement uses a value that was not visited yet");
-  return found->second;
+  const Value* found = values_.find(old);
+  TENON_CHECK(found, "[fuse] a replacement uses a value that was not visited yet");
+  return *found;
 }
 
 Value Site::vector(Value old) const {

@@ -42,7 +42,7 @@ class Moved {
   graph::Value operator()(graph::Value old) const;  // must be known; empty stays empty
 
  private:
-  std::unordered_map<graph::Value, graph::Value> values_;
+  FlatMap<graph::Value, graph::Value> values_;
 };
 
 // The place where a replacement is built; rebuild gives what is built there the node's origin.

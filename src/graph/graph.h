@@ -20,6 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "graph/node.h"
 #include "graph/order_memo.h"
 
@@ -151,6 +152,7 @@ class Graph {
   void note_definers(std::span<const Dim> dims, const Node* definer);
   void note_symbols(Op op, const Attributes& attributes);
   void drop_unused_params();
+  bool has_steps() const;  // that define symbols
   std::vector<const Node*> find_order() const;
 
   std::shared_ptr<Context> context_;
@@ -185,8 +187,12 @@ class UseLists {
   const Node* only_user(Value value) const;
 
  private:
-  std::unordered_map<Value, std::vector<Use>> uses_;
-  std::unordered_map<Value, bool> outputs_;
+  struct Place {  // of a value's uses among all
+    uint32_t first = 0, count = 0, filled = 0;
+  };
+  FlatMap<Value, Place> places_;
+  std::vector<Use> uses_;
+  FlatSet<Value> outputs_;
 };
 
 // Rebuilds a graph bottom-up: `rewrite(g, node, operands)` gives the replacement of each result of

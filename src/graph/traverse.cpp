@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/flat_map.h"
 #include "graph/context.h"
 #include "graph/graph.h"
 
@@ -14,8 +15,7 @@ namespace {
 using Definers = std::unordered_map<std::string, const Node*>;
 
 // A step not seen yet that defines a symbol which `node` names; null where there is none.
-const Node* awaited(const Node& node, const Definers& definers,
-                    const std::unordered_set<const Node*>& seen) {
+const Node* awaited(const Node& node, const Definers& definers, const FlatSet<const Node*>& seen) {
   for (const auto& [name, value] : node.attributes().items()) {
     const auto* dims = std::get_if<std::vector<Dim>>(&value);
     if (dims == nullptr) continue;
@@ -34,7 +34,7 @@ const Node* awaited(const Node& node, const Definers& definers,
 // values, but what the data says must fit all the same.
 std::vector<const Node*> bound_steps(const Definers& definers,
                                      std::span<const Constraint> constraints,
-                                     const std::unordered_set<const Node*>& seen) {
+                                     const FlatSet<const Node*>& seen) {
   std::vector<const Node*> result;
   for (const Constraint& constraint : constraints) {
     std::vector<const Node*> steps;
@@ -62,20 +62,23 @@ std::vector<const Node*> Graph::topological() const {
   return *order;
 }
 
+bool Graph::has_steps() const {
+  return std::ranges::any_of(definers_,
+                             [](const auto& definer) { return definer.second != nullptr; });
+}
+
 std::vector<const Node*> Graph::find_order() const {
-  const bool steps =
-      std::ranges::any_of(definers_, [](const auto& definer) { return definer.second != nullptr; });
+  const bool steps = has_steps();
   struct Frame {
     const Node* node;
     int next;  // operand to visit next
   };
   std::vector<const Node*> order;
-  std::unordered_set<const Node*> seen;
+  FlatSet<const Node*> seen(nodes_.size());
   order.reserve(nodes_.size());
-  seen.reserve(nodes_.size());
   std::vector<Frame> stack;
   const auto visit = [&](const Node* root) {
-    if (seen.insert(root).second) stack.push_back({root, 0});
+    if (seen.insert(root)) stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == top.node->operand_count()) {
@@ -90,7 +93,7 @@ std::vector<const Node*> Graph::find_order() const {
         continue;
       }
       const Node* operand = top.node->operand(top.next++).node;
-      if (seen.insert(operand).second) stack.push_back({operand, 0});
+      if (seen.insert(operand)) stack.push_back({operand, 0});
     }
   };
   for (const Output& output : outputs_) visit(output.value.node);
@@ -102,17 +105,31 @@ std::vector<const Node*> Graph::find_order() const {
   return order;
 }
 
+// Counted first, so that the uses of a value lie side by side.
 UseLists::UseLists(const Graph& graph) {
-  for (const Node* node : graph.topological()) {
-    for (int i = 0; i < node->operand_count(); ++i) uses_[node->operand(i)].push_back({node, i});
+  const std::vector<const Node*> order = graph.topological();
+  places_ = FlatMap<Value, Place>(order.size());
+  size_t total = 0;
+  for (const Node* node : order) {
+    total += node->operands().size();
+    for (const Value& operand : node->operands()) ++places_[operand].count;
   }
-  for (const Output& output : graph.outputs()) outputs_[output.value] = true;
+  uses_.resize(total);
+  uint32_t next = 0;
+  for (const Node* node : order) {
+    for (int i = 0; i < node->operand_count(); ++i) {
+      Place& place = places_[node->operand(i)];
+      if (place.filled == 0) place.first = std::exchange(next, next + place.count);
+      uses_[place.first + place.filled++] = {node, i};
+    }
+  }
+  for (const Output& output : graph.outputs()) outputs_.insert(output.value);
 }
 
 std::span<const UseLists::Use> UseLists::uses(Value value) const {
-  const auto found = uses_.find(value);
-  if (found == uses_.end()) return {};
-  return found->second;
+  const Place* place = places_.find(value);
+  if (place == nullptr) return {};
+  return std::span(uses_).subspan(place->first, place->count);
 }
 
 bool UseLists::is_output(Value value) const { return outputs_.contains(value); }
@@ -144,7 +161,7 @@ void check_replacement(const Node& node, std::span<const Value> results) {
 }  // namespace
 
 void Graph::drop_unused_params() {
-  std::unordered_set<const Node*> used;
+  FlatSet<const Node*> used(params_.size());
   for (const Node* node : topological()) {
     if (node->op() == Op::Param) used.insert(node);
   }
@@ -170,43 +187,51 @@ Graph rebuild(const Graph& graph, const NodeRewrite& rewrite) {
   result.constraints_ = graph.constraints_;
   result.constraint_keys_ = graph.constraint_keys_;
   const std::vector<const Node*> order = graph.topological();
-  std::unordered_map<Value, Value> replaced;
-  replaced.reserve(order.size());
-  result.nodes_.reserve(order.size());
+  FlatMap<Value, Value> replaced;  // what is not in it stays
+  const auto now = [&](const Value& value) {
+    const Value* found = replaced.find(value);
+    return found == nullptr ? value : *found;
+  };
   std::vector<Value> operands;
   for (const Node* node : order) {
     operands.clear();
-    for (const Value& operand : node->operands()) operands.push_back(replaced.at(operand));
-    result.set_current_origin(std::string(graph.origin(node)));
+    for (const Value& operand : node->operands()) operands.push_back(now(operand));
+    const std::string_view origin = graph.origin(node);
+    result.current_origin_ = origin;
     std::vector<Value> results = rewrite(result, *node, operands);
     if (!results.empty()) {
       check_replacement(*node, results);
-    } else if (std::ranges::equal(operands, node->operands())) {
-      for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
-    } else {
+    } else if (!std::ranges::equal(operands, node->operands())) {
       results = result.apply_all(node->op(), operands, node->attributes());
     }
-    const std::string_view origin = graph.origin(node);
-    if (!origin.empty()) result.origins_.emplace(results[0].node, origin);
-    for (int i = 0; i < node->result_count(); ++i)
-      replaced[{node, i}] = results[static_cast<size_t>(i)];
+    if (!origin.empty()) result.origins_.emplace(results.empty() ? node : results[0].node, origin);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Value old{node, static_cast<int>(i)};
+      if (results[i] != old) replaced[old] = results[i];
+    }
   }
   result.set_current_origin({});
+  const bool steps = graph.has_steps();
+  FlatSet<const Node*> visited;
+  if (steps) {
+    for (const Node* node : order) visited.insert(node);
+  }
   for (const auto& [name, definer] : graph.definers_) {
-    const auto found = replaced.find({definer, 0});
-    if (found == replaced.end()) continue;  // an input, or a step that no output needs
+    // An input defines it, or a step that no output needs.
+    if (definer == nullptr || !visited.contains(definer)) continue;
+    const Value defined_by = now({definer, 0});
     const auto known = result.definers_.find(name);
     const bool defined = known != result.definers_.end() && known->second != nullptr &&
                          known->second->op() == Op::Define;
     if (defined) continue;  // by what replaces the step that did
-    result.nodes_.emplace_back(found->second.node);
+    result.nodes_.emplace_back(defined_by.node);
     result.order_.reset();
-    result.definers_.insert_or_assign(name, found->second.node);
+    result.definers_.insert_or_assign(name, defined_by.node);
   }
   std::vector<Output> outputs;
-  for (const Output& output : graph.outputs())
-    outputs.push_back({output.name, replaced.at(output.value)});
+  for (const Output& output : graph.outputs()) outputs.push_back({output.name, now(output.value)});
   result.set_outputs(std::move(outputs));
+  if (replaced.size() == 0 && !steps) result.order_ = graph.order_;
   result.drop_unused_params();
   return result;
 }

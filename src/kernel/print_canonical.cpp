@@ -3,8 +3,9 @@
 // order, bounds of free symbols and the sizes stay, because code and schedules depend on them.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <unordered_map>
 
 #include "kernel/text.h"
 
@@ -29,9 +30,10 @@ class Renamer {
 
  private:
   Symbol fresh(const Symbol& old);
-  SymbolMap map() const;
-  Dim rename(const Dim& dim) const { return dim.substitute(map()); }
-  std::vector<Guard> rename(std::vector<Guard> guards) const;
+  void forget(size_t bound);  // all names but the first ones
+  const Symbol* name_of(const Symbol& old) const;
+  Dim rename(const Dim& dim);
+  std::vector<Guard> rename(std::vector<Guard> guards);
   ExprRef rename(const ExprRef& root);
   Block rename(const Block& block);
   std::shared_ptr<const Block> inside(const Block& block);
@@ -40,9 +42,10 @@ class Renamer {
   void rename(Let& let);
   void rename(Specialize& specialize);
   void rename(Mma& mma);
-  void rename(Prefetch& prefetch) const { prefetch.offset = rename(prefetch.offset); }
+  void rename(Prefetch& prefetch) { prefetch.offset = rename(prefetch.offset); }
 
-  std::map<Symbol, Symbol> names_;
+  std::vector<std::pair<Symbol, Symbol>> names_;  // inner ones last
+  std::unordered_map<Dim, Dim> renamed_;          // by these names: the same guards stand all over
   int count_ = 0;
 };
 
@@ -50,43 +53,63 @@ Symbol Renamer::fresh(const Symbol& old) {
   std::string name = fmt::format("s{}", count_++);
   Symbol symbol = old.extent() ? Symbol::range(std::move(name), rename(*old.extent()))
                                : Symbol(std::move(name), old.bounds());
-  names_.insert_or_assign(old, symbol);
+  names_.emplace_back(old, symbol);
+  renamed_.clear();
   return symbol;
 }
 
-SymbolMap Renamer::map() const {
-  return [this](const Symbol& symbol) -> std::optional<Dim> {
-    const auto found = names_.find(symbol);
-    if (found == names_.end()) return std::nullopt;
-    return Dim(found->second);
-  };
+void Renamer::forget(size_t bound) {
+  if (names_.size() == bound) return;
+  names_.erase(names_.begin() + static_cast<std::ptrdiff_t>(bound), names_.end());
+  renamed_.clear();
 }
 
-std::vector<Guard> Renamer::rename(std::vector<Guard> guards) const {
+const Symbol* Renamer::name_of(const Symbol& old) const {
+  for (auto name = names_.rbegin(); name != names_.rend(); ++name) {
+    if (name->first == old) return &name->second;
+  }
+  return nullptr;
+}
+
+Dim Renamer::rename(const Dim& dim) {
+  if (dim.is_const()) return dim;
+  const auto [known, fresh] = renamed_.try_emplace(dim);
+  if (fresh) {
+    known->second = dim.substitute([this](const Symbol& symbol) -> std::optional<Dim> {
+      const Symbol* name = name_of(symbol);
+      return name ? std::optional<Dim>(*name) : std::nullopt;
+    });
+  }
+  return known->second;
+}
+
+std::vector<Guard> Renamer::rename(std::vector<Guard> guards) {
   for (Guard& guard : guards) guard = {rename(guard.index), rename(guard.bound)};
   return guards;
 }
 
 // Reductions of one statement over ranges of the same name keep sharing a name.
 ExprRef Renamer::rename(const ExprRef& root) {
-  const auto outside = names_;
+  const size_t outside = names_.size();
   std::vector<const Expr*> reductions;
   for_each(root, [&](const Expr& expr) {
     if (has(expr.op, kReduce)) reductions.push_back(&expr);
   });
-  std::map<Symbol, Symbol> ranges;
+  std::vector<Symbol> ranges;
   for (auto reduction = reductions.rbegin(); reduction != reductions.rend(); ++reduction) {
     const Symbol& range = (*reduction)->range.at(0);
-    if (!ranges.contains(range)) ranges.insert({range, fresh(range)});
+    if (std::ranges::count(ranges, range) > 0) continue;
+    ranges.push_back(range);
+    fresh(range);
   }
-  ExprRef result = substitute(root, map());
-  if (!ranges.empty()) {
-    result = transform(result, [&](Expr& copy) -> ExprRef {
-      for (Symbol& range : copy.range) range = ranges.at(range);
-      return nullptr;
-    });
-  }
-  names_ = outside;
+  ExprRef result = transform(root, [&](Expr& copy) -> ExprRef {
+    copy.index = rename(copy.index);
+    copy.bound = rename(copy.bound);
+    copy.guards = rename(std::move(copy.guards));
+    for (Symbol& range : copy.range) range = *name_of(range);
+    return nullptr;
+  });
+  forget(outside);
   return result;
 }
 
@@ -115,8 +138,7 @@ void Renamer::rename(Let& let) {
 }
 
 void Renamer::rename(Specialize& specialize) {
-  const auto found = names_.find(specialize.symbol);
-  if (found != names_.end()) specialize.symbol = found->second;
+  if (const Symbol* name = name_of(specialize.symbol)) specialize.symbol = *name;
   specialize.body = inside(*specialize.body);
 }
 
@@ -130,15 +152,15 @@ void Renamer::rename(Mma& mma) {
 
 // What a statement binds is known to what is inside it, and a let to the rest of its block.
 Block Renamer::rename(const Block& block) {
-  const auto outside = names_;
+  const size_t outside = names_.size();
   Block result;
   for (Stmt stmt : block) {
-    const auto before = names_;
+    const size_t before = names_.size();
     std::visit([&](auto& node) { rename(node); }, stmt.node);
-    if (!stmt.as<Let>()) names_ = before;
+    if (!stmt.as<Let>()) forget(before);
     result.push_back(std::move(stmt));
   }
-  names_ = outside;
+  forget(outside);
   return result;
 }
 

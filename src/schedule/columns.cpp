@@ -32,6 +32,27 @@ struct ColumnSums {
   int buffer;
 };
 
+// Sums have room for whole vectors: only memory of others is masked.
+Block with_whole_sums(const Block& block, const Kernel& kernel) {
+  const auto is_sums = [&](int buffer) {
+    return kernel.buffers[static_cast<size_t>(buffer)].storage == Storage::Scratch;
+  };
+  Block result;
+  for (Stmt stmt : block) {
+    if (auto* l = std::get_if<Loop>(&stmt.node))
+      l->body = std::make_shared<const Block>(with_whole_sums(*l->body, kernel));
+    if (auto* s = std::get_if<Store>(&stmt.node)) {
+      if (is_sums(s->buffer)) s->guards.clear();
+      s->value = transform(s->value, [&](Expr& e) -> ExprRef {
+        if (e.op == Op::Load && is_sums(e.buffer)) e.guards.clear();
+        return nullptr;
+      });
+    }
+    result.push_back(std::move(stmt));
+  }
+  return result;
+}
+
 bool is_maximum(const ColumnSums& sums) { return sums.reduce.op == Op::ReduceMax; }
 
 }  // namespace
@@ -87,11 +108,11 @@ Block Scheduler::schedule_columns(const RowNest& nest) {
     const auto over_strip = [&](Block stores, bool often) -> Block {
       for (Stmt& s : stores) s = substitute(s, replacing(columns.symbol, first + j));
       const Stmt strip_loop = loop(LoopKind::Parallel, j, count, std::move(stores));
-      if (often) return lanes_stmt(strip_loop);
+      if (often) return with_whole_sums(lanes_stmt(strip_loop), kernel_);
       const Dim vectors = ceildiv(count, kLaneCount);
       const Symbol c = fresh("c", vectors);
-      return {loop(LoopKind::Serial, c, vectors,
-                   {vector_of(*strip_loop.as<Loop>(), Dim(c) * kLaneCount, true)})};
+      const Stmt vector = vector_of(*strip_loop.as<Loop>(), Dim(c) * kLaneCount, true);
+      return {loop(LoopKind::Serial, c, vectors, with_whole_sums({vector}, kernel_))};
     };
     // The sums of a place become what `value_of` says, for all reductions at once.
     const auto stored = [&](const Dim& place, bool often, const auto& value_of) {

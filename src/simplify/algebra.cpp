@@ -147,7 +147,9 @@ Graph algebra(const Graph& source) {
     std::vector<Value> none;
     if (graph::has(node.op(), graph::kLeaf) || node.result_count() != 1) return none;
     constexpr int kSteps = 32;  // a rule's result may match another rule
-    Value value = g.apply(node.op(), {operands.begin(), operands.end()}, node.attributes());
+    const bool same = std::ranges::equal(operands, node.operands());
+    Value value = same ? Value{&node}
+                       : g.apply(node.op(), {operands.begin(), operands.end()}, node.attributes());
     for (int i = 0; i < kSteps; ++i) {
       const Value next = step(g, value);
       if (!next) break;
