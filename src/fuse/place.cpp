@@ -148,13 +148,14 @@ class Placer {
            !regions_.prologue.contains(value) && !uses_.is_output(value) &&
            !host_values_.contains(value) && !regions_.places.contains(value);
   }
-  // The value in whose memory this one lies so far.
+  // Where a value lies so far, if that is in another; a define is its operand.
+  std::optional<Place> place_of(Value value) const {
+    if (value.op() == Op::Define) return Place{value.node->operand(0), 0};
+    const auto found = regions_.places.find(value);
+    return found == regions_.places.end() ? std::nullopt : std::optional(found->second);
+  }
   Value memory_of(Value value) const {
-    auto place = regions_.places.find(value);
-    while (place != regions_.places.end()) {
-      value = place->second.in;
-      place = regions_.places.find(value);
-    }
+    while (const auto place = place_of(value)) value = place->in;
     return value;
   }
   bool may_lie_in(Value value, Value in, const Dim& offset) const {
@@ -177,22 +178,19 @@ class Placer {
   void follow_places() {
     for (size_t i = placed_.size(); i-- > 0;) {
       Place& place = regions_.places.at(placed_[i]);
-      for (auto outer = regions_.places.find(place.in); outer != regions_.places.end();
-           outer = regions_.places.find(place.in)) {
-        place = {outer->second.in, outer->second.offset + place.offset};
-      }
+      while (const auto outer = place_of(place.in))
+        place = {outer->in, outer->offset + place.offset};
     }
   }
 
   void view(Value root, const Source& source) {
-    const bool input = source.value.op() == Op::Input;
     if (is_callers(root)) {
       if (!source.whole || !is_dense_io(root.shape()) || !is_free(source.value)) return;
       if (!may_lie_in(source.value, root, 0)) return;
       put(source.value, root, 0);
     } else {
       const Value memory = memory_of(source.value);
-      const bool callers = input || is_callers(memory);
+      const bool callers = memory.op() == Op::Input || is_callers(memory);
       if (callers && !is_dense_io(source.value.shape())) return;
       if (callers && uses_.is_output(root)) return;  // a late output is the run's own memory
       insert(root, source.value, source.offset);

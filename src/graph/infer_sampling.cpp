@@ -87,6 +87,10 @@ void resize(Inference& op) {
   if (factors.dtype == DType::Bool || factors.shape.rank() != 1) {
     throw op.fail("scales and sizes are vectors");
   }
+  if (!is_float(factors.dtype)) {
+    for (const int64_t axis : order)
+      op.at_most(1, op.operand(0).shape[static_cast<int>(axis)], "there is no element to resize");
+  }
   check_text(op, "mode", {"nearest", "linear", "cubic"});
   check_text(op, "coordinates",
              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",

@@ -83,7 +83,12 @@ Term interpolated(const Term& images, const std::vector<std::vector<Tap>>& taps)
   const Dim n = images.shape()[0], channels = images.shape()[1];
   const Dim positions = taps[0][0].at.shape()[1];
   const DType dtype = working_dtype(images.dtype());
-  const Value planes = g.reshape(images, {n, channels, product(image)});
+  Value planes = g.reshape(images, {n, channels, product(image)});
+  const bool may_be_empty = product(image).bounds().lo < 1;
+  if (may_be_empty) {  // of an image without elements there is one to be read
+    const Term zero(g, g.scalar(images.dtype(), 0));
+    planes = g.concat({planes, g.expand(zero, {n, channels, 1})}, 2);
+  }
   struct Combination {
     Term place, weight, exists;
   };
@@ -101,7 +106,8 @@ Term interpolated(const Term& images, const std::vector<std::vector<Tap>>& taps)
   }
   std::optional<Term> sum;
   for (const Combination& c : all) {
-    const Value places = g.expand(c.place.reshape({n, 1, positions}), {n, channels, positions});
+    const Term place = may_be_empty ? choose(c.exists, c.place, 0) : c.place;
+    const Value places = g.expand(place.reshape({n, 1, positions}), {n, channels, positions});
     const Term found(g, g.apply(Op::GatherElements, {planes, places}, {{"axis", int64_t{2}}}));
     const Term value = choose(c.exists.reshape({n, 1, positions}), found.as(dtype), 0.0);
     const Term part = value * c.weight.as(dtype).reshape({n, 1, positions});

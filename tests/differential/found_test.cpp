@@ -185,6 +185,37 @@ input %shape : i64[1]
 output "late" = %1
 output "callers" = %2
 )"},
+    {"an output is a view of what a define names, an input", R"(case seed=1142
+graph
+symbol given.3 0..9223372036854775807
+symbol reshaped.4 0..9223372036854775807
+symbol reshaped.5 0..9223372036854775807
+input %axes : i64[1]
+input %x : i64[1]
+%0 = define(%x) {symbols = [given.3]} : i64[1]
+%1 = reshape_to(%0, %axes) {mode = "unsqueeze", shape = [reshaped.4, reshaped.5]} : i64[reshaped.4, reshaped.5]
+output "y" = %1
+)"},
+    {"a deformed convolution of an image without elements", R"(case seed=2349 s=1 t=0
+graph
+symbol s 1..200
+symbol t 0..200
+input %x : f32[s, 4, t, 5]
+input %mask : f32[s, 12, t + 1, 6]
+input %offsets : f32[s, 24, t + 1, 6]
+param %w : f32[4, 2, 3, 2]
+%0 = deform_conv(%x, %w, %offsets, %mask) {begins = [1, 1], dilations = [1, 1], groups = 2, offset_groups = 2, strides = [1, 1]} : f32[s, 4, t + 1, 6]
+output "y" = %0
+)"},
+    {"nothing is resized to something: an error on both sides", R"(case seed=1 t=0
+graph
+symbol resized.1 0..9223372036854775807
+symbol t 0..200
+input %x : i64[t, 3]
+input %sizes : i64[1]
+%0 = resize(%x, %sizes) {antialias = 0, coordinates = "align_corners", cubic = -0.75, exclude_outside = 0, mode = "nearest", order = [0], outside = 0.5, policy = "not_smaller", rounding = "ceil", shape = [resized.1, 3]} : i64[resized.1, 3]
+output "y" = %0
+)"},
     {"a function of a steep one", R"(case seed=10668 b=5 s=4
 graph
 symbol b 1..200

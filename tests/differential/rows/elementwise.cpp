@@ -15,10 +15,11 @@ Value smooth(GraphWriter& w) {
   if (!w.special() && w.chance(20)) {  // of -inf: -inf * 0, or the limit
     return w.g().unary(w.one_of(Ops{Op::Gelu, Op::GeluTanh, Op::Silu}), x);
   }
-  return w.g().unary(
-      w.one_of(Ops{Op::Tanh, Op::Sigmoid, Op::Erf, Op::Exp, Op::Sin, Op::Cos, Op::Atan, Op::Sinh,
-                   Op::Cosh, Op::Asinh, Op::Expm1, Op::Softplus}),
-      x);
+  const Op op = w.one_of(Ops{Op::Tanh, Op::Sigmoid, Op::Erf, Op::Exp, Op::Sin, Op::Cos, Op::Atan,
+                             Op::Sinh, Op::Cosh, Op::Asinh, Op::Expm1, Op::Softplus});
+  // Of a large number that was rounded on its way, a sine is anything.
+  const bool turns = op == Op::Sin || op == Op::Cos;
+  return w.g().unary(op, turns && !w.is_exact(x) ? bounded(w, x) : x);
 }
 
 // Functions that want a part of the numbers.
