@@ -72,12 +72,14 @@ void Scope::check_bound(const Dim& dim, std::string_view where) const {
   }
 }
 
-bool Scope::may_not_run() const {
+bool Scope::may_not_run(const Buffer& accessed) const {
   return std::ranges::any_of(bindings_, [&](const Binding& b) {
     const auto symbols = b.extent.symbols();
     return std::ranges::any_of(symbols, [&](const Symbol& symbol) {
       const Binding* binding = find(symbol);
-      return binding && binding->is_data;
+      if (!binding) return false;
+      const bool may_be_none = binding->kind == Binding::Kind::Dim && Dim(symbol).bounds().lo <= 0;
+      return binding->is_data || (may_be_none && !accessed.elements.uses(symbol));
     });
   });
 }
@@ -102,7 +104,7 @@ void verify_access(const Scope& scope, int index, const Dim& offset,
               "register buffer {} is indexed by {}, which is not constant", buffer.name,
               offset.to_string());
   // What guards exclude is not reached, and loops over nothing never run.
-  if (!guards.empty() || buffer.elements.is_const(0) || scope.may_not_run()) return;
+  if (!guards.empty() || buffer.elements.is_const(0) || scope.may_not_run(buffer)) return;
   scope.check(prove_lt(at_end(scope, buffer.storage, offset, End::Lowest), 0) != Proof::Yes,
               "buffer {} is accessed at {}, which can be negative", buffer.name,
               offset.to_string());

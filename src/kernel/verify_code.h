@@ -46,7 +46,9 @@ class Scope {
 
   const Buffer& buffer(int index) const;
   void check_bound(const Dim& dim, std::string_view where) const;  // every symbol is
-  bool may_not_run() const;                // it stands in a loop whose extent is data
+  // Whether it stands in a loop whose extent is data, or in one over an extent that may be 0 and
+  // that the buffer's size does not depend on: a constraint may relate the two.
+  bool may_not_run(const Buffer& accessed) const;
   bool is_constant(const Dim& dim) const;  // once constant symbols have their values
 
   template <typename... Args>

@@ -119,6 +119,21 @@ TEST(KernelVerify, ChecksDtypes) {
   expect_illegal(k, "add has 1 operands, not 2");
 }
 
+// 8 elements in parts of a and 8 - a: the kernel does not know, but a is at most 8.
+TEST(KernelVerify, AllowsLoopsThatAConstraintKeepsFromRunning) {
+  const auto copy = [](const char* bounds) {
+    return parse(std::string("kernel k scheduled dims a: ") + bounds +
+                 "\n"
+                 "  buffer x: f32[8] global argument 0\n"
+                 "  buffer y: f32[a] global argument 1 written\n"
+                 "  thread c in floordiv(a, 16)\n"
+                 "    vector l in 16\n"
+                 "      y[c*16 + l] = x[c*16 + l]\n");
+  };
+  EXPECT_NO_THROW(verify(copy("0..100")));
+  expect_illegal(copy("16..100"), "buffer x of 8 elements is accessed at");
+}
+
 TEST(KernelVerify, ChecksPrefetches) {
   verify(scheduled("  loop i in m\n    prefetch y[i*64]\n"));
   verify(scheduled("  prefetch x[m*64]\n"));  // outside: a hint
