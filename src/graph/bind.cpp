@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/constraint_kind.h"
+#include "types/wrong_extent.h"
 
 namespace tenon::graph {
 
@@ -139,8 +140,7 @@ SymbolTable bind_symbols(const Graph& graph,
 
 void define_symbol(const Graph& graph, const Symbol& symbol, int64_t value, SymbolTable& table) {
   if (!symbol.bounds().contains(value)) {
-    throw user_error("{} = {} is outside its bounds {}..{}", symbol.name(), value,
-                     symbol.bounds().lo, symbol.bounds().hi);
+    throw user_error("{}", wrong_extent(symbol, value));
   }
   table.emplace(symbol.name(), value);
   for (const Constraint& constraint : graph.constraints()) {

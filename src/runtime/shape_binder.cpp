@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "types/wrong_extent.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -171,9 +173,8 @@ Status ShapeBinder::define(int host_step, std::span<const int64_t> values) {
   const program::HostStep& step = program_->host_steps[static_cast<size_t>(host_step)];
   for (size_t i = 0; i < step.symbols.size(); ++i) {
     const Symbol& symbol = step.symbols[i];
-    if (const Bounds bounds = symbol.bounds(); !bounds.contains(values[i])) {
-      return user_error("{}: {} = {} is outside its bounds {}..{}", step.origin, symbol.name(),
-                        values[i], bounds.lo, bounds.hi);
+    if (!symbol.bounds().contains(values[i])) {
+      return user_error("{}: {}", step.origin, wrong_extent(symbol, values[i]));
     }
     set(variables_->at(symbol.name()), values[i]);
   }

@@ -278,6 +278,20 @@ TEST(Function, IsImportedInPlaceOfItsCallWithTheCallsAttributes) {
   EXPECT_EQ(values<float>(given[0]), (std::vector<float>{5, 10}));
 }
 
+TEST(Output, MayBeListedTwice) {
+  OnnxWriter w({{"", 16}});
+  w.input("x", kFloat, {2});
+  const std::string y = w.node("Neg", {"x"});
+  w.untyped_output(y);
+  w.untyped_output(y);
+  const graph::Graph g = import_writer(w);
+  ASSERT_EQ(g.outputs().size(), 2);
+  EXPECT_EQ(g.outputs()[0].name, y);
+  EXPECT_EQ(g.outputs()[1].name, y + ".2");
+  const auto results = interpret(g, {{"x", tensor(DType::F32, {2}, std::vector<float>{1, 2})}});
+  EXPECT_EQ(values<float>(results[1]), (std::vector<float>{-1, -2}));
+}
+
 TEST(Output, MayBeAnInputOrAnInitializer) {
   OnnxWriter w({{"", 16}});
   w.input("x", kFloat, {2});

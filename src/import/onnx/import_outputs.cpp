@@ -1,5 +1,7 @@
 // The model's outputs, and the types it declares for them: a declaration that contradicts what the
 // ops give is an error.
+#include <unordered_set>
+
 #include "base/error.h"
 #include "import/onnx/model_importer.h"
 
@@ -7,13 +9,16 @@ namespace tenon::onnx {
 
 void ModelImporter::import_outputs() {
   std::vector<graph::Output> outputs;
+  std::unordered_set<std::string> names;
   for (const ValueInfoProto& output : graph_.outputs) {
     if (output.name.empty()) throw user_error("a graph output has no name");
     const std::optional<Value> value = scope_.find(output.name);
     if (!value) throw user_error("graph output '{}' is made by no node", output.name);
     if (!*value) throw unsupported_error("graph output '{}' is not computed here", output.name);
     check_declared(output, *value);
-    outputs.push_back({std::string(output.name), *value});
+    std::string name(output.name);  // listed again: y, y.2, y.3
+    for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}.{}", output.name, i);
+    outputs.push_back({std::move(name), *value});
   }
   if (outputs.empty()) throw user_error("the model has no outputs");
   frame_.g.set_outputs(std::move(outputs));
