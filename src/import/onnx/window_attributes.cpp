@@ -79,7 +79,7 @@ std::vector<int64_t> axis_numbers(Call& call, std::string_view name, size_t coun
 
 std::vector<Dim> kernel_of(Call& call, Value weights) {
   const auto given = call.integers("kernel_shape");
-  const std::vector<Dim> dims = spatial_dims(weights);
+  std::vector<Dim> dims = spatial_dims(weights);
   if (!given || given->empty()) return dims;
   const std::vector<Dim> kernel(given->begin(), given->end());
   bool fits = kernel.size() == dims.size();
