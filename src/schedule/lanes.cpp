@@ -1,6 +1,7 @@
 // Row statements as vectors. A loop over columns becomes vectors of kLaneCount with a masked tail;
 // what cannot (carried locals, loops inside, extents that a let decides) runs in order.
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "schedule/scheduler.h"
@@ -11,6 +12,8 @@ using namespace kernel;
 
 namespace {
 
+constexpr int64_t kStreamsReadAhead = 3;
+constexpr int64_t kBytesAhead = 2048;
 constexpr int64_t kUnrollUpTo = 4;  // vectors of a short row are copied, longer rows loop
 
 // The symbols that have a value of their own in each lane: the lane's, and of lets that use one.
@@ -100,6 +103,33 @@ Stmt Scheduler::vector_of(const Loop& columns, const Dim& element, bool tail) {
   return loop(LoopKind::Vector, lane, kLaneCount, std::move(body));
 }
 
+// Of several arrays that are read in step a CPU asks for more lines at once than it can wait for;
+// what is asked for ahead of time leaves it less to wait for.
+Block Scheduler::reads_ahead(const Loop& columns, const Dim& element) const {
+  std::map<int, Dim> streams;  // by buffer
+  for (const Stmt& stmt : *columns.body) {
+    const auto* s = stmt.as<Store>();
+    if (!s || is_local(s->buffer)) continue;
+    for_each(s->value, [&](const Expr& e) {
+      if (e.op != Op::Load || is_local(e.buffer)) return;
+      const bool moves = std::ranges::all_of(s->offset.symbols(), [&](const Symbol& symbol) {
+        return std::ranges::find(source_.dims, symbol) != source_.dims.end() ||
+               e.index.uses(symbol);
+      });
+      if (moves && e.index.coefficient(columns.symbol) == Dim(1))
+        streams.emplace(e.buffer, e.index);
+    });
+  }
+  Block result;
+  if (std::ssize(streams) < kStreamsReadAhead) return result;
+  for (const auto& [buffer, index] : streams) {
+    const DType dtype = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
+    const Dim ahead = element + kBytesAhead / size_of(dtype);
+    result.push_back({Prefetch{buffer, index.substitute(columns.symbol, ahead)}});
+  }
+  return result;
+}
+
 // A statement of one row: a loop over columns, a carried loop, a let or a store of a scalar.
 Block Scheduler::lanes_stmt(const Stmt& stmt, const Loop* written) {
   Block result;
@@ -119,7 +149,10 @@ Block Scheduler::lanes_stmt(const Stmt& stmt, const Loop* written) {
   TENON_CHECK(l, "kernel {}: unexpected statement in a row", source_.name);
   if (l->kind == LoopKind::Parallel && is_vector_body(*l->body, l->symbol)) {
     return lanes(l->extent, [&](const Dim& element, bool tail) -> Block {
-      return {vector_of(*l, element, tail)};
+      Block body;
+      if (!tail) body = reads_ahead(*l, element);
+      body.push_back(vector_of(*l, element, tail));
+      return body;
     });
   }
   return {loop(LoopKind::Serial, l->symbol, l->extent, row_statements(*l->body))};

@@ -94,6 +94,7 @@ class Scheduler {
   // lanes.cpp: one row's statements with vectors over columns. What cannot be vectors runs in
   // order: any lowered block has a schedule.
   kernel::Block lanes_stmt(const kernel::Stmt& stmt, const kernel::Loop* written = nullptr);
+  kernel::Block reads_ahead(const kernel::Loop& columns, const Dim& element) const;
   kernel::Stmt vector_of(const kernel::Loop& columns, const Dim& element, bool tail);
   bool is_vector_body(const kernel::Block& body, const Symbol& symbol) const;
   // reductions.cpp

@@ -118,6 +118,31 @@ TEST(Schedule, TheLastReductionOfARowPrefetchesWhatIsWrittenNext) {
   EXPECT_EQ(text.find("prefetch", prefetch + 1), std::string::npos) << text;
 }
 
+// Three arrays in step are read ahead, each by its own step; fewer, or one that stays in a cache,
+// are left to the hardware.
+TEST(Schedule, SeveralArraysAreReadAhead) {
+  const auto prefetches = [](const std::string& value) {
+    const kernel::Kernel k = kernel::parse(
+        "kernel k lowered dims m: 1..4096, n: 1..4096\n"
+        "  buffer a: f32[m*n] global argument 0\n"
+        "  buffer b: f32[m*n] global argument 1\n"
+        "  buffer c: f32[m*n] global argument 2\n"
+        "  buffer row: f32[n] global argument 3\n"
+        "  buffer y: f32[m*n] global argument 4 written\n"
+        "  parallel i in m\n"
+        "    parallel j in n\n"
+        "      y[i*n + j] = " +
+        value + "\n");
+    int count = 0;
+    for_each(schedule::schedule(k, targets().front().target).kernel.body,
+             [&](const kernel::Stmt& stmt) { count += stmt.as<kernel::Prefetch>() ? 1 : 0; });
+    return count;
+  };
+  EXPECT_EQ(prefetches("add(mul(a[i*n + j], b[i*n + j]), c[i*n + j])"), 3);
+  EXPECT_EQ(prefetches("add(mul(a[i*n + j], b[i*n + j]), row[j])"), 0);
+  EXPECT_EQ(prefetches("add(a[i*n + j], b[i*n + j])"), 0);
+}
+
 // A symbolic length never sizes a stack buffer, and scores never reach memory beyond a tile.
 TEST(Schedule, AttentionKeepsScoresOnTheStack) {
   for (const auto& [name, target] : targets()) {

@@ -155,7 +155,7 @@ Value Emitter::load_lanes(const kernel::Expr& expr, const Dim& offset) {
 
 void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
   const auto at = static_cast<size_t>(prefetch.buffer);
-  line("__builtin_prefetch({} + {}, {}, 3);", storage_[at].base, dim(known(prefetch.offset)),
+  line("__builtin_prefetch({} + {}, {}, 2);", storage_[at].base, dim(known(prefetch.offset)),
        kernel_.buffers[at].written ? 1 : 0);
 }
 

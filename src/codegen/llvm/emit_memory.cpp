@@ -126,12 +126,12 @@ Emitter::Value* Emitter::masked_lane(Value* holds) {
 }
 
 void Emitter::emit_prefetch(const kernel::Prefetch& prefetch) {
-  constexpr int kIntoAllCaches = 3, kData = 1;
+  constexpr int kIntoSecondCache = 2, kData = 1;
   const bool for_writing = kernel_.buffers[static_cast<size_t>(prefetch.buffer)].written;
   builder_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
       {address(prefetch.buffer, known(prefetch.offset)), builder_.getInt32(for_writing ? 1 : 0),
-       builder_.getInt32(kIntoAllCaches), builder_.getInt32(kData)});
+       builder_.getInt32(kIntoSecondCache), builder_.getInt32(kData)});
 }
 
 void Emitter::emit_vector_store(Value* value, Value* at, llvm::Align align, Value* guard) {
