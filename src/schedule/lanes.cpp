@@ -111,7 +111,8 @@ Block Scheduler::reads_ahead(const Loop& columns, const Dim& element) const {
     const auto* s = stmt.as<Store>();
     if (!s || is_local(s->buffer)) continue;
     for_each(s->value, [&](const Expr& e) {
-      if (e.op != Op::Load || is_local(e.buffer)) return;
+      if (e.op != Op::Load || is_local(e.buffer) || !is_known_before(e.index, *columns.body))
+        return;
       const bool moves = std::ranges::all_of(s->offset.symbols(), [&](const Symbol& symbol) {
         return std::ranges::find(source_.dims, symbol) != source_.dims.end() ||
                e.index.uses(symbol);

@@ -64,7 +64,8 @@ Block Scheduler::prefetches(const Loop& written, const Dim& extent, const Dim& e
   if (written.extent != extent) return result;
   for (const Stmt& stmt : *written.body) {
     const auto* s = stmt.as<Store>();
-    if (!s || is_local(s->buffer) || s->offset.coefficient(written.symbol) != Dim(1)) continue;
+    if (!s || is_local(s->buffer) || !is_known_before(s->offset, *written.body)) continue;
+    if (s->offset.coefficient(written.symbol) != Dim(1)) continue;
     result.push_back({Prefetch{s->buffer, s->offset.substitute(written.symbol, element)}});
   }
   return result;

@@ -3,6 +3,7 @@
 // into register tiles, pack.cpp their right operands into panels.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -143,6 +144,14 @@ class Scheduler {
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
   int names_ = 0;
 };
+
+// Whether an index is known before a loop's body runs: it uses nothing that a let of it names.
+inline bool is_known_before(const Dim& index, const kernel::Block& body) {
+  return std::ranges::none_of(body, [&](const kernel::Stmt& stmt) {
+    const auto* let = stmt.as<kernel::Let>();
+    return let && index.uses(let->symbol);
+  });
+}
 
 void prune_buffers(kernel::Kernel& kernel);  // drops and renumbers
 

@@ -121,7 +121,7 @@ TEST(Schedule, TheLastReductionOfARowPrefetchesWhatIsWrittenNext) {
 // Three arrays in step are read ahead, each by its own step; fewer, or one that stays in a cache,
 // are left to the hardware.
 TEST(Schedule, SeveralArraysAreReadAhead) {
-  const auto prefetches = [](const std::string& value) {
+  const auto prefetches = [](const std::string& value, const std::string& let = "") {
     const kernel::Kernel k = kernel::parse(
         "kernel k lowered dims m: 1..4096, n: 1..4096\n"
         "  buffer a: f32[m*n] global argument 0\n"
@@ -130,9 +130,8 @@ TEST(Schedule, SeveralArraysAreReadAhead) {
         "  buffer row: f32[n] global argument 3\n"
         "  buffer y: f32[m*n] global argument 4 written\n"
         "  parallel i in m\n"
-        "    parallel j in n\n"
-        "      y[i*n + j] = " +
-        value + "\n");
+        "    parallel j in n\n" +
+        let + "      y[i*n + j] = " + value + "\n");
     int count = 0;
     for_each(schedule::schedule(k, targets().front().target).kernel.body,
              [&](const kernel::Stmt& stmt) { count += stmt.as<kernel::Prefetch>() ? 1 : 0; });
@@ -141,6 +140,8 @@ TEST(Schedule, SeveralArraysAreReadAhead) {
   EXPECT_EQ(prefetches("add(mul(a[i*n + j], b[i*n + j]), c[i*n + j])"), 3);
   EXPECT_EQ(prefetches("add(mul(a[i*n + j], b[i*n + j]), row[j])"), 0);
   EXPECT_EQ(prefetches("add(a[i*n + j], b[i*n + j])"), 0);
+  const std::string gathered = "add(mul(a[i*n + j], b[i*n + j]), c[g*n + j])";
+  EXPECT_EQ(prefetches(gathered, "      let g in m of c = cast(i64, row[j])\n"), 0);
 }
 
 // A symbolic length never sizes a stack buffer, and scores never reach memory beyond a tile.
