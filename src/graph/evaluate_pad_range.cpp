@@ -114,7 +114,9 @@ Results range(const Evaluation& e) {
   const int64_t count = range_count(start, limit, delta);
   Tensor result = make_tensor(e.dtype(), {count});
   for (int64_t i = 0; i < count; ++i) {
-    store_from_i64(e.dtype(), result.bytes.data() + i * size_of(e.dtype()), start + i * delta);
+    const uint64_t steps = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta);  // may wrap
+    store_from_i64(e.dtype(), result.bytes.data() + i * size_of(e.dtype()),
+                   static_cast<int64_t>(static_cast<uint64_t>(start) + steps));
   }
   return {std::move(result)};
 }

@@ -85,11 +85,13 @@ void Inference::at_most(const Dim& left, const Dim& right, std::string_view what
   if (proof == Proof::Unknown) constrain(Constraint::Kind::AtMost, left, right, what);
 }
 
-// Whether `whole` is what `part` and something else broadcast to before.
+// Whether `whole` is what `part` and others broadcast to before, one after the other.
 static bool is_spread_of(const Dim& whole, const Dim& part) {
   if (whole.terms().size() != 1) return false;
   return std::ranges::any_of(whole.terms()[0].atoms, [&](const auto& atom) {
-    return atom->kind == AtomKind::Max && std::ranges::count(atom->args, part) > 0;
+    return atom->kind == AtomKind::Max && std::ranges::any_of(atom->args, [&](const Dim& arg) {
+             return arg == part || is_spread_of(arg, part);
+           });
   });
 }
 

@@ -1,5 +1,7 @@
 // Contractions: matmul with batches, and the linear layer with bias, activation and residual as the
 // epilogue of its one reduction.
+#include <algorithm>
+
 #include "lower/region.h"
 
 namespace tenon::lower {
@@ -16,7 +18,9 @@ Lowered lower_contraction(Region& region) {
   const Value x = node.operand(0), w = node.operand(1);
   const int rank = root.shape().rank();
   const DType dtype = computed_in(root.dtype());
-  const Dim depth = x.shape()[x.shape().rank() - 1];
+  // Of weights it is a number, and so are their panels, whatever the other operand calls it.
+  const Dim of_w = w.shape()[std::max(w.shape().rank() - 2, 0)];
+  const Dim depth = of_w.is_const() ? of_w : x.shape()[x.shape().rank() - 1];
   const Symbol k = region.range("k", depth), j = region.range("j", root.shape()[rank - 1]);
   const auto& attributes = node.attributes();
   const bool has_bias = linear && attributes.integer("bias", 0) != 0;

@@ -216,6 +216,29 @@ input %sizes : i64[1]
 %0 = resize(%x, %sizes) {antialias = 0, coordinates = "align_corners", cubic = -0.75, exclude_outside = 0, mode = "nearest", order = [0], outside = 0.5, policy = "not_smaller", rounding = "ceil", shape = [resized.1, 3]} : i64[resized.1, 3]
 output "y" = %0
 )"},
+    {"weights know an extent that the other operand only names", R"(case seed=1 k=4 n=3
+graph
+symbol k 1..200
+symbol n 1..200
+require equal(k, 4) "inner extents"
+input %x : f32[n, k]
+param %w : f32[4, 5]
+%0 = matmul(%x, %w) : f32[n, 5]
+output "y" = %0
+)"},
+    {"broadcast, one after the other, of extents that may be 0", R"(case seed=1 a=1 b=1 c=31
+graph
+symbol a 0..200
+symbol b 0..200
+symbol c 0..200
+input %x : f32[a]
+input %y : f32[b]
+input %z : f32[c]
+%0 = min(%y, %x) : f32[max(a, b)*min(1, min(a, b))]
+%1 = max(%0, %z) : f32[max(c, max(a, b)*min(1, min(a, b)))*min(1, min(c, max(a, b)*min(1, min(a, b))))]
+%2 = max(%1, %x) : f32[max(c, max(a, b)*min(1, min(a, b)))*min(1, min(c, max(a, b)*min(1, min(a, b))))]
+output "y" = %2
+)"},
     {"a function of a steep one", R"(case seed=10668 b=5 s=4
 graph
 symbol b 1..200

@@ -67,6 +67,15 @@ TEST_F(ExternalData, IsReadAtItsOffset) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(tensor.data.bytes.data()), 4), "ABCD");
 }
 
+TEST_F(ExternalData, WithoutLengthIsAsLongAsTheTensor) {
+  TensorProto tensor = four_bytes();
+  tensor.dims = {2};
+  const LoadedTensor loaded = load(tensor);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(loaded.data.bytes.data()),
+                        loaded.data.bytes.size()),
+            "AB");
+}
+
 TEST_F(ExternalData, OutsideTheModelsFolderIsRefused) {
   fs::create_symlink(folder_ / "secret", folder_ / "model" / "link");
   for (const std::string& location :

@@ -150,6 +150,14 @@ inline std::vector<Case> reduction_cases() {
       y[i*40 + j] = sub(reduce_max(k in m, mul(x[i*m*40 + k*40 + j], w[k])), reduce_add(k in m, x[i*m*40 + k*40 + j]))
 )",
        product("b", {1, 3}, "m", {1, 16, 37, 130})},
+      // Functions and casts for which a C compiler would call a library.
+      {"OneElement", R"(kernel one_element lowered dims n: 1..8
+  buffer x: f64[1] global argument 0
+  buffer h: f16[1] global argument 1
+  buffer y: f64[1] global argument 2 written
+  y[0] = add(mul(exp(x[0]), cast(f64, cast(f32, h[0]))), index(f64, n))
+)",
+       each("n", {1, 3})},
       {"WholeSum", R"(kernel whole_sum lowered dims n: 1..65536
   buffer x: f32[n] global argument 0
   buffer y: f32[1] global argument 1 written

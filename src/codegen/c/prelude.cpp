@@ -130,21 +130,23 @@ SATURATE_ALL(f64, i64)
 )";
 
 constexpr const char* kFloats = R"(
+// Keeps a compiler from making one operation of two, for which it would call a library.
+#define APART(T, x) ({ T apart = x; __asm__("" : "+x"(apart)); apart; })
 #define abs_f32 __builtin_fabsf
 #define sqrt_f32 __builtin_sqrtf
-#define round_f32 __builtin_roundevenf
-#define floor_f32 __builtin_floorf
+#define round_f32(x) APART(f32, __builtin_roundevenf(x))
+#define floor_f32(x) APART(f32, __builtin_floorf(x))
 #define fma_f32 __builtin_fmaf
 #define abs_f64 __builtin_fabs
 #define sqrt_f64 __builtin_sqrt
-#define round_f64 __builtin_roundeven
-#define floor_f64 __builtin_floor
+#define round_f64(x) APART(f64, __builtin_roundeven(x))
+#define floor_f64(x) APART(f64, __builtin_floor(x))
 #define fma_f64 __builtin_fma
 // The same bits as another type.
 #define BITS(S, T, x) ({ union { S from; T to; } both = {x}; both.to; })
 // f16 is its bits; the nearest f16 of an f32.
 typedef _Float16 halfv __attribute__((vector_size(LANES * 2)));
-INLINE f32 f32_of_f16(u16 x) { return (f32)BITS(u16, _Float16, x); }
+INLINE f32 f32_of_f16(u16 x) { return APART(f32, (f32)BITS(u16, _Float16, x)); }
 INLINE u16 f16_of_f32(f32 x) { return BITS(_Float16, u16, (_Float16)x); }
 INLINE f32v abs_f32v(f32v x) { return (f32v)((u32v)x & splat_u32(0x7fffffff)); }
 INLINE f64v abs_f64v(f64v x) { return (f64v)((u64v)x & splat_u64(0x7fffffffffffffff)); }

@@ -23,6 +23,11 @@ std::string label(const TensorProto& tensor) {
 // Elements of 4 and 2 bits are packed in files, low bits first, and take a byte each in memory.
 bool is_packed(DType dtype) { return info(dtype).bits < 8; }
 
+int64_t packed_size(DType dtype, int64_t elements) {
+  const int64_t per_byte = 8 / info(dtype).bits;
+  return elements / per_byte + (elements % per_byte == 0 ? 0 : 1);
+}
+
 // Bytes that `dims` elements of `dtype` take in memory.
 int64_t byte_size(const TensorProto& tensor, DType dtype) {
   int64_t bytes = size_of(dtype);
@@ -74,7 +79,7 @@ int64_t parse_number(std::string_view text, std::string_view key, const TensorPr
 
 struct ExternalPlace {
   std::string_view location;
-  int64_t offset = 0, length = -1;  // -1: to the end of the file
+  int64_t offset = 0, length = -1;  // -1: as much as the tensor needs
 };
 
 ExternalPlace external_place(const TensorProto& tensor) {
@@ -137,7 +142,7 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
     if (tensor.raw || tensor.has_typed_data) {
       throw user_error("{} has both external data and data in the model", label(tensor));
     }
-    data = external(tensor);
+    data = external(tensor, is_packed(dtype) ? packed_size(dtype, size) : size);
   } else if (tensor.raw) {
     if (tensor.has_typed_data) {
       throw user_error("{} has both raw_data and typed data", label(tensor));
@@ -149,9 +154,7 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
     data = {*decoded, decoded};
   }
   if (is_packed(dtype)) {
-    const int64_t per_byte = 8 / info(dtype).bits;
-    const int64_t stored = size / per_byte + (size % per_byte == 0 ? 0 : 1);
-    check_size(tensor, dtype, stored, data.bytes.size());
+    check_size(tensor, dtype, packed_size(dtype, size), data.bytes.size());
     auto elements = std::make_shared<std::vector<std::byte>>(unpacked(data.bytes, dtype, size));
     data = {*elements, elements};
   }
@@ -160,9 +163,9 @@ LoadedTensor TensorLoader::load(const TensorProto& tensor) {
   return {{Shape(std::move(dims)), dtype}, std::move(data)};
 }
 
-graph::Data TensorLoader::external(const TensorProto& tensor) {
+graph::Data TensorLoader::external(const TensorProto& tensor, int64_t needed) {
   const auto [location, offset, given] = external_place(tensor);
-  int64_t length = given;
+  const int64_t length = given < 0 ? needed : given;
   if (location.empty()) throw user_error("{}: external data has no location", label(tensor));
   if (!folder_) {
     throw unsupported_error("{} has external data at '{}', but the model comes from memory",
@@ -173,8 +176,7 @@ graph::Data TensorLoader::external(const TensorProto& tensor) {
   if (found == mapped_.end()) found = mapped_.emplace(path, map_file(path)).first;
   const graph::Data& file = found->second;
   auto size = static_cast<int64_t>(file.bytes.size());
-  if (length < 0) length = size - offset;
-  if (offset > size || length < 0 || length > size - offset) {
+  if (offset > size || length > size - offset) {
     throw user_error("{}: external data at '{}' ends at byte {} before offset {} + length {}",
                      label(tensor), location, size, offset, length);
   }

@@ -30,7 +30,7 @@ class TensorLoader {
   LoadedTensor load(const TensorProto& tensor);
 
  private:
-  graph::Data external(const TensorProto& tensor);
+  graph::Data external(const TensorProto& tensor, int64_t needed);
 
   std::shared_ptr<const void> owner_;
   std::optional<std::filesystem::path> folder_;
