@@ -1,7 +1,7 @@
 // Share of this machine's bandwidth at one thread, working sets of 512 MB: what is bound by memory
-// against an independent probe that reads and writes the same memory in the same mix with the same
-// kind of store, one second before and after. Rounds whose probes differ by over 3% are left out; a
-// row's share is the median of five.
+// against an independent probe that reads and writes the same memory in the same mix through the
+// caches, one second before and after. (A transpose of this size is written past them.) Rounds
+// whose probes differ by over 3% are left out; a row's share is the median of up to five.
 //
 //   bench_memory [ROW...] [--rounds N]      at most so many
 #include <fmt/format.h>
