@@ -33,17 +33,24 @@ class KernelWriter {
   virtual void emit_specialize(const kernel::Specialize& specialize) = 0;
   virtual Value emit_expr(const kernel::ExprRef& expr) = 0;
   virtual Value in_all_lanes(const kernel::ExprRef& expr) = 0;  // a scalar is repeated
+  // Barriers, combinations, tiles and loops over threads: of GPUs only.
+  virtual void emit_on_gpu(const kernel::Stmt&) {
+    throw internal_error("kernel {}: a statement for GPUs", kernel_.name);
+  }
   // The register at place `at` of a tile = a * b + itself.
   virtual void emit_multiply_add(int tile, size_t at, const Value& a, const Value& b) = 0;
 
   void emit_stmt(const kernel::Stmt& stmt) {
     memo_.clear();
-    if (const auto* loop = stmt.as<kernel::Loop>()) return emit_loop(*loop);
+    if (const auto* loop = stmt.as<kernel::Loop>()) {
+      return loop->kind == kernel::LoopKind::Together ? emit_on_gpu(stmt) : emit_loop(*loop);
+    }
     if (const auto* store = stmt.as<kernel::Store>()) return emit_store(*store);
     if (const auto* let = stmt.as<kernel::Let>()) return emit_let(*let);
     if (const auto* specialize = stmt.as<kernel::Specialize>()) return emit_specialize(*specialize);
     if (const auto* prefetch = stmt.as<kernel::Prefetch>()) return emit_prefetch(*prefetch);
-    emit_mma(std::get<kernel::Mma>(stmt.node));
+    if (const auto* mma = stmt.as<kernel::Mma>()) return emit_mma(*mma);
+    emit_on_gpu(stmt);
   }
 
   // With unrolled and specialized symbols replaced by their values.
@@ -78,6 +85,7 @@ class KernelWriter {
   const kernel::Kernel& kernel_;
   std::map<std::string, int64_t> constants_;
   std::optional<Symbol> lane_;                           // inside a vector loop
+  int64_t lane_count_ = kernel::kLaneCount;              // of it
   std::map<std::string, LaneIndex> lane_symbols_;        // lets inside a vector loop
   std::unordered_map<const kernel::Expr*, Value> memo_;  // within one statement
 
@@ -94,7 +102,8 @@ class KernelWriter {
       case kernel::LoopKind::Vector:
         return emit_vector(loop);
       case kernel::LoopKind::Parallel:
-        throw internal_error("kernel {}: parallel loop after scheduling", kernel_.name);
+      case kernel::LoopKind::Together:
+        throw internal_error("kernel {}: no such loop after scheduling", kernel_.name);
     }
   }
 
@@ -110,9 +119,9 @@ class KernelWriter {
   }
 
   void emit_vector(const kernel::Loop& loop) {
-    TENON_CHECK(!lane_ && loop.extent.is_const(kernel::kLaneCount), "kernel {}: bad vector loop",
-                kernel_.name);
+    TENON_CHECK(!lane_ && loop.extent.is_const(), "kernel {}: bad vector loop", kernel_.name);
     lane_ = loop.symbol;
+    lane_count_ = loop.extent.const_value();
     for (const kernel::Stmt& stmt : *loop.body) emit_stmt(stmt);
     lane_.reset();
     lane_symbols_.clear();

@@ -63,6 +63,11 @@ bool is_plain_cast(DType from, DType to) {
   return (is_computed(from) && is_computed(to)) || is_half(from, to) || is_half(to, from);
 }
 
+bool is_plain_cast_on_gpu(DType from, DType to) {
+  const auto is_bf16 = [](DType a, DType b) { return a == DType::BF16 && b == DType::F32; };
+  return is_plain_cast(from, to) || is_bf16(from, to) || is_bf16(to, from);
+}
+
 ExprRef odd_f32(const ExprRef& x) {
   if (x->dtype == DType::F32) return x;
   if (x->dtype == DType::F64) return odd_f32_of_f64(x);

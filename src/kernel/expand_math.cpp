@@ -68,13 +68,21 @@ ExprRef expand(Op op, const std::vector<ExprRef>& operands) {
 
 }  // namespace
 
-ExprRef expand_math(const ExprRef& root) {
+namespace {
+
+template <bool (*is_plain)(DType, DType)>
+ExprRef expand_all(const ExprRef& root) {
   return transform(root, [](Expr& copy) -> ExprRef {
-    if (copy.op == Op::Cast && !is_plain_cast(copy.args[0]->dtype, copy.dtype)) {
+    if (copy.op == Op::Cast && !is_plain(copy.args[0]->dtype, copy.dtype)) {
       return expand_cast(copy.args[0], copy.dtype);
     }
     return has(copy.op, kExpanded) ? expand(copy.op, copy.args) : nullptr;
   });
 }
+
+}  // namespace
+
+ExprRef expand_math(const ExprRef& root) { return expand_all<is_plain_cast>(root); }
+ExprRef expand_math_for_gpu(const ExprRef& root) { return expand_all<is_plain_cast_on_gpu>(root); }
 
 }  // namespace tenon::kernel

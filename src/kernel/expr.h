@@ -142,8 +142,11 @@ bool uses(const ExprRef& root, const Symbol& symbol);
 // Writes what no generator has with the ops that they have: functions within 2 units in the last
 // place of f32, and casts from and to the floats of 16 bits and fewer.
 ExprRef expand_math(const ExprRef& root);
+// For GPUs, which cast between bf16 and f32 themselves.
+ExprRef expand_math_for_gpu(const ExprRef& root);
 // Whether generators have the cast.
 bool is_plain_cast(DType from, DType to);
+bool is_plain_cast_on_gpu(DType from, DType to);
 // The code of a number in a float of 8 or 4 bits.
 ExprRef encode_narrow(const ExprRef& x, DType to, NarrowRounding rounding);
 

@@ -47,6 +47,9 @@ class Finder {
     } else if (const auto* mma = s.as<Mma>()) {
       spoil(mma->a);
       spoil(mma->b);
+    } else if (const auto* tile = s.as<TileMma>()) {
+      spoil(tile->a);
+      spoil(tile->b);
     }
   }
 

@@ -48,8 +48,22 @@ struct MmaCode {
   ExprCode a, b;
 };
 struct PrefetchCode {};
+struct BarrierCode {};
+struct CombineCode {
+  Op join;
+  int buffer;
+  int64_t group;
+};
+struct TileCode {
+  int acc, thread, element, i, j, k;
+  int64_t elements, depth;
+  DimCode row, col;
+  ExprCode a, b;
+};
 struct StmtCode {
-  std::variant<LoopCode, StoreCode, LetCode, SpecializeCode, MmaCode, PrefetchCode> node;
+  std::variant<LoopCode, StoreCode, LetCode, SpecializeCode, MmaCode, PrefetchCode, BarrierCode,
+               CombineCode, TileCode>
+      node;
 };
 
 class Compiler {
@@ -58,6 +72,7 @@ class Compiler {
     for_each(kernel.body, [&](const Stmt& stmt) {
       if (const auto* s = stmt.as<Store>()) written_.insert(s->buffer);
       if (const auto* m = stmt.as<Mma>()) written_.insert(m->acc);
+      if (const auto* t = stmt.as<TileMma>()) written_.insert(t->acc);
     });
   }
 
@@ -92,6 +107,23 @@ class Compiler {
             expr(m.a),          expr(m.b)};
   }
   static PrefetchCode compile(const Prefetch&) { return {}; }
+  static BarrierCode compile(const Barrier&) { return {}; }
+  static CombineCode compile(const Combine& c) { return {c.join, c.buffer, c.group}; }
+  TileCode compile(const TileMma& t) {
+    const DType dtype = kernel_.buffers[static_cast<size_t>(t.acc)].dtype;
+    return {t.acc,
+            slots_.slot(t.thread),
+            slots_.slot(t.element),
+            slots_.slot(t.i),
+            slots_.slot(t.j),
+            slots_.slot(t.k),
+            t.elements,
+            t.depth,
+            dim(t.row),
+            dim(t.col),
+            expr(cast(t.a, dtype)),
+            expr(cast(t.b, dtype))};
+  }
 
   const Kernel& kernel_;
   SlotTable& slots_;
@@ -118,9 +150,13 @@ class Interpreter {
   void execute(SpecializeCode& specialize);
   void execute(MmaCode& mma);
   void execute(PrefetchCode&) {}
+  void execute(BarrierCode&) { machine_.races.barrier(); }
+  void execute(CombineCode& combine);
+  void execute(TileCode& tile);
+  void together(LoopCode& loop, int64_t extent);
   void ladder(LoopCode& loop, int64_t extent);
-  void vector(LoopCode& loop);
-  void vector_store(StoreCode& store, int lane_slot);
+  void vector(LoopCode& loop, int64_t lanes);
+  void vector_store(StoreCode& store, int lane_slot, int64_t lanes);
   [[noreturn]] void fail(std::string_view what) const {
     throw internal_error("[interpret] kernel {}: {}", machine_.kernel->name, what);
   }
@@ -133,6 +169,7 @@ class Interpreter {
   std::vector<std::pair<int, Lanes>> lets_;    // of the vector loop being run, per lane
   BlockCode body_;
   int64_t* fault_;
+  int watched_ = 0;
 };
 
 Interpreter::Interpreter(const Kernel& kernel, std::span<void* const> buffers,
@@ -152,6 +189,7 @@ Interpreter::Interpreter(const Kernel& kernel, std::span<void* const> buffers,
     machine_.slots[static_cast<size_t>(dim_slots[i])] = dims[i];
   }
   machine_.memory.resize(buffers.size());
+  if (kernel.level == Level::Gpu) machine_.threads = kernel.block_threads();
   for (size_t i = 0; i < buffers.size(); ++i) allocate(i, buffers[i], elements[i](slots()));
   poison();
 }
@@ -159,15 +197,23 @@ Interpreter::Interpreter(const Kernel& kernel, std::span<void* const> buffers,
 void Interpreter::allocate(size_t index, void* argument, int64_t elements) {
   const Buffer& buffer = machine_.kernel->buffers[index];
   auto* data = static_cast<std::byte*>(argument);
+  const bool of_thread = buffer.storage == Storage::Stack || buffer.storage == Storage::Register;
+  const bool on_gpu = machine_.kernel->level == Level::Gpu;
+  const int64_t per_thread = of_thread && on_gpu ? elements * size_of(buffer.dtype) : 0;
   if (buffer.storage != Storage::Global) {
-    const auto size = static_cast<size_t>(std::max<int64_t>(elements, 0) * size_of(buffer.dtype));
+    const int64_t copies = per_thread > 0 ? machine_.threads : 1;
+    const auto size =
+        static_cast<size_t>(std::max<int64_t>(elements, 0) * size_of(buffer.dtype) * copies);
     owned_.push_back(std::make_unique<std::byte[]>(size));
     data = owned_.back().get();
     private_.emplace_back(data, size);
   } else if (!data && elements > 0) {
     fail(fmt::format("no memory is given for buffer {}", buffer.name));
   }
-  machine_.memory[index] = {data, elements, buffer.dtype};
+  machine_.memory[index] = {data, elements, buffer.dtype, per_thread};
+  if (!on_gpu || of_thread || (buffer.storage == Storage::Global && !buffer.written)) return;
+  machine_.memory[index].watched = watched_++;
+  machine_.races.watch(elements, buffer.storage != Storage::Global);
 }
 
 void Interpreter::poison() {
@@ -179,12 +225,66 @@ void Interpreter::poison() {
 void Interpreter::execute(LoopCode& loop) {
   const int64_t extent = loop.extent(slots());
   if (loop.kind == LoopKind::Ladder) return ladder(loop, extent);
-  if (loop.kind == LoopKind::Vector) return vector(loop);
+  if (loop.kind == LoopKind::Vector) return vector(loop, extent);
+  if (loop.kind == LoopKind::Together) return together(loop, extent);
   for (int64_t i = 0; i < extent; ++i) {
     slots()[loop.slot] = i;
-    if (loop.kind == LoopKind::Thread) poison();
+    if (loop.kind == LoopKind::Thread) {
+      poison();
+      machine_.races.begin_block();
+    }
     block(loop.body);
   }
+}
+
+// One thread after the other; that none sees what another does meanwhile is what Races checks.
+void Interpreter::together(LoopCode& loop, int64_t extent) {
+  for (int64_t i = 0; i < extent; ++i) {
+    slots()[loop.slot] = i;
+    machine_.thread = i;
+    block(loop.body);
+  }
+  machine_.thread = Races::kAll;
+}
+
+void Interpreter::execute(CombineCode& combine) {
+  const DType dtype = machine_.memory[static_cast<size_t>(combine.buffer)].dtype;
+  const int64_t threads = machine_.threads;
+  std::vector<Value> values;
+  for (machine_.thread = 0; machine_.thread < threads; ++machine_.thread)
+    values.push_back(machine_.load(combine.buffer, 0));
+  for (int64_t first = 0; first < threads; first += combine.group) {
+    for (int64_t half = combine.group / 2; half > 0; half /= 2) {
+      for (int64_t i = first; i < first + half; ++i) {
+        Value& to = values[static_cast<size_t>(i)];
+        to = apply(combine.join, dtype, to, values[static_cast<size_t>(i + half)], {});
+      }
+    }
+    for (machine_.thread = first; machine_.thread < first + combine.group; ++machine_.thread)
+      machine_.store(combine.buffer, 0, values[static_cast<size_t>(first)]);
+  }
+  machine_.thread = Races::kAll;
+}
+
+void Interpreter::execute(TileCode& tile) {
+  const DType dtype = machine_.memory[static_cast<size_t>(tile.acc)].dtype;
+  for (int64_t t = 0; t < machine_.threads; ++t) {
+    slots()[tile.thread] = t;
+    machine_.thread = t;
+    for (int64_t e = 0; e < tile.elements; ++e) {
+      slots()[tile.element] = e;
+      slots()[tile.i] = tile.row(slots());
+      slots()[tile.j] = tile.col(slots());
+      Value sum = machine_.load(tile.acc, e);
+      for (int64_t k = 0; k < tile.depth; ++k) {
+        slots()[tile.k] = k;
+        const Value a = tile.a.run(machine_, slots());
+        sum = apply(Op::Fma, dtype, a, tile.b.run(machine_, slots()), sum);
+      }
+      machine_.store(tile.acc, e, sum);
+    }
+  }
+  machine_.thread = Races::kAll;
 }
 
 void Interpreter::ladder(LoopCode& loop, int64_t extent) {
@@ -202,14 +302,14 @@ void Interpreter::ladder(LoopCode& loop, int64_t extent) {
 }
 
 // All lanes do one statement before any does the next, as vector instructions do.
-void Interpreter::vector(LoopCode& loop) {
+void Interpreter::vector(LoopCode& loop, int64_t lanes) {
   lets_.clear();
   for (StmtCode& stmt : loop.body) {
     if (auto* store = std::get_if<StoreCode>(&stmt.node)) {
-      vector_store(*store, loop.slot);
+      vector_store(*store, loop.slot, lanes);
     } else if (auto* let = std::get_if<LetCode>(&stmt.node)) {
       Lanes found{};
-      for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+      for (int64_t lane = 0; lane < lanes; ++lane) {
         slots()[loop.slot] = lane;
         for (const auto& [slot, values] : lets_) slots()[slot] = values[static_cast<size_t>(lane)];
         execute(*let);
@@ -222,18 +322,18 @@ void Interpreter::vector(LoopCode& loop) {
   }
 }
 
-void Interpreter::vector_store(StoreCode& store, int lane_slot) {
+void Interpreter::vector_store(StoreCode& store, int lane_slot, int64_t lanes) {
   Value values[kLaneCount];
   int64_t offsets[kLaneCount];
   bool happens[kLaneCount];
-  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+  for (int64_t lane = 0; lane < lanes; ++lane) {
     slots()[lane_slot] = lane;
     for (const auto& [slot, found] : lets_) slots()[slot] = found[static_cast<size_t>(lane)];
     values[lane] = store.value.run(machine_, slots());
     offsets[lane] = store.offset(slots());
     happens[lane] = store.guards.holds(slots());
   }
-  for (int64_t lane = 0; lane < kLaneCount; ++lane) {
+  for (int64_t lane = 0; lane < lanes; ++lane) {
     if (happens[lane]) machine_.store(store.buffer, offsets[lane], values[lane]);
   }
 }

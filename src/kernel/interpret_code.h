@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/races.h"
 
 namespace tenon::kernel {
 
@@ -26,13 +27,24 @@ struct Machine {
     std::byte* data = nullptr;
     int64_t elements = 0;
     DType dtype = DType::F32;
+    int64_t per_thread = 0;  // bytes from one thread's to the next one's; 0: not a thread's own
+    int watched = -1;        // by `races`
   };
   const Kernel* kernel = nullptr;
   std::vector<int64_t> slots;
   std::vector<Memory> memory;
 
+  // Of a GPU's block.
+  int64_t threads = 1;
+  int64_t thread = Races::kAll;  // that runs
+  mutable Races races;
+
   Value load(int buffer, int64_t offset) const;
   void store(int buffer, int64_t offset, Value value);
+  std::byte* address(const Memory& m, int64_t offset) const {
+    return m.data + (thread < 0 ? 0 : thread * m.per_thread) + offset * size_of(m.dtype);
+  }
+  [[noreturn]] void race(int buffer, int64_t offset) const;
   void check(int buffer, int64_t offset) const {
     const Memory& m = memory[static_cast<size_t>(buffer)];
     if (offset < 0 || offset >= m.elements) outside(buffer, offset);

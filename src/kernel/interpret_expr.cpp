@@ -23,16 +23,24 @@ void Machine::outside(int buffer, int64_t offset) const {
                        kernel->name, kernel->buffers[at].name, memory[at].elements, offset);
 }
 
+void Machine::race(int buffer, int64_t offset) const {
+  throw internal_error(
+      "[interpret] kernel {}: element {} of buffer {} is touched by two threads without a barrier",
+      kernel->name, offset, kernel->buffers[static_cast<size_t>(buffer)].name);
+}
+
 Value Machine::load(int buffer, int64_t offset) const {
   check(buffer, offset);
   const Memory& m = memory[static_cast<size_t>(buffer)];
-  return take_element(m.dtype, m.data + offset * size_of(m.dtype));
+  if (m.watched >= 0 && !races.load(m.watched, offset, thread)) race(buffer, offset);
+  return take_element(m.dtype, address(m, offset));
 }
 
 void Machine::store(int buffer, int64_t offset, Value value) {
   check(buffer, offset);
   const Memory& m = memory[static_cast<size_t>(buffer)];
-  put_element(m.dtype, m.data + offset * size_of(m.dtype), value);
+  if (m.watched >= 0 && !races.store(m.watched, offset, thread)) race(buffer, offset);
+  put_element(m.dtype, address(m, offset), value);
 }
 
 Value ExprCode::run(const Machine& machine, int64_t* slots) {

@@ -49,6 +49,16 @@ Dim Kernel::grid() const {
   return outer->extent;
 }
 
+int64_t Kernel::block_threads() const {
+  int64_t threads = 0;
+  for_each(body, [&](const Stmt& stmt) {
+    const auto* l = stmt.as<Loop>();
+    if (l && l->kind == LoopKind::Together) threads = l->extent.const_value();
+  });
+  TENON_CHECK(threads > 0, "kernel {} has no loop over threads", name);
+  return threads;
+}
+
 Dim Kernel::scratch_offset(int buffer) const {
   Dim offset = 0;
   for (int i = 0; i < buffer; ++i) {
@@ -107,6 +117,13 @@ Stmt substitute(const Stmt& stmt, const SymbolMap& map) {
   if (const auto* s = stmt.as<Specialize>())
     return specialize(s->symbol, s->values, substitute(*s->body, map));
   if (const auto* p = stmt.as<Prefetch>()) return {Prefetch{p->buffer, p->offset.substitute(map)}};
+  if (stmt.as<Barrier>() || stmt.as<Combine>()) return stmt;
+  if (const auto* t = stmt.as<TileMma>()) {
+    TileMma tile = *t;
+    tile.row = t->row.substitute(map), tile.col = t->col.substitute(map);
+    tile.a = substitute(t->a, map), tile.b = substitute(t->b, map);
+    return {std::move(tile)};
+  }
   const auto& m = std::get<Mma>(stmt.node);
   return {Mma{m.kind, m.row, m.col, m.rows.substitute(map), m.cols, m.acc, substitute(m.a, map),
               substitute(m.b, map)}};
@@ -123,6 +140,10 @@ Block transform_exprs(const Block& block, const std::function<ExprRef(const Expr
     if (auto* m = std::get_if<Mma>(&stmt.node)) {
       m->a = change(m->a);
       m->b = change(m->b);
+    }
+    if (auto* t = std::get_if<TileMma>(&stmt.node)) {
+      t->a = change(t->a);
+      t->b = change(t->b);
     }
     result.push_back(std::move(stmt));
   }
@@ -163,6 +184,9 @@ std::vector<Symbol> free_symbols(const Kernel& kernel) {
       use(m->rows), use_expr(m->a), use_expr(m->b), bound.insert(m->row), bound.insert(m->col);
     } else if (const auto* p = stmt.as<Prefetch>()) {
       use(p->offset);
+    } else if (const auto* t = stmt.as<TileMma>()) {
+      use(t->row), use(t->col), use_expr(t->a), use_expr(t->b);
+      bound.insert({t->thread, t->element, t->i, t->j, t->k});
     }
   });
   for (const Buffer& buffer : kernel.buffers) use(buffer.elements);

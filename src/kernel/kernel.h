@@ -1,7 +1,8 @@
 // Kernel: the loop IR. A tree of loops over statements; values are Exprs. The same data structure
 // before scheduling (parallel loops, reductions as values, `lowered`) and after (threads, vectors,
 // register tiles, `scheduled`): a schedule is a function from kernel to kernel, and the interpreter
-// runs both.
+// runs both. For a GPU it is scheduled another way (`gpu`): work items are blocks, whose threads
+// run together.
 //
 //   parallel i in m                                 thread t in ceildiv(m, 96)
 //     parallel j in 1536                              loop p in 48
@@ -30,8 +31,9 @@ enum class Storage : uint8_t {
   Stack,     // constant size, indexed at run time
   Register,  // constant size, indexed by constants once loops are unrolled: vectors of kLaneCount,
              // or single elements
-  Shared,    // of a GPU's block
+  Shared,    // of a GPU's block: of constant size, seen by its threads
 };
+// On a GPU, scratch belongs to a block; stack and registers belong to a thread.
 
 // Where a global buffer comes from.
 enum class Source : uint8_t {
@@ -62,7 +64,10 @@ enum class LoopKind : uint8_t {
   Thread,    // work items of the grid; only as the outermost loop, once
   Ladder,    // steps of varying size: see Loop::steps
   Unroll,    // constant extent, copied
-  Vector,    // kLaneCount lanes at once; only loads, pointwise ops and stores inside
+  Vector,    // kLaneCount lanes at once (on a GPU: 2 to 16, the elements that a thread moves at
+             // once); only loads, pointwise ops and stores inside
+  Together,  // the threads of a GPU's block, all at the same time: what one stores, another sees
+             // only after a barrier. Of one constant extent throughout the kernel.
 };
 
 struct Loop {
@@ -122,6 +127,37 @@ struct Mma {
   ExprRef a, b;
 };
 
+// On a GPU, outside of loops over threads: what the threads of a block have stored until here is
+// seen by all of them from here on.
+struct Barrier {};
+
+// On a GPU, outside of loops over threads: a register buffer has one element in each thread, and
+// each of them becomes what `join` makes of those of its group, `group` neighbouring threads (a
+// power of 2: a warp or less, or the whole block). In a fixed tree: halves, lower thread first.
+struct Combine {
+  Op join;
+  int buffer;
+  int64_t group;
+};
+
+enum class TileKind : uint8_t { Fma, TensorCore };
+
+// On a GPU, outside of loops over threads: acc += a x b for a tile of the block. Element e of
+// thread t's accumulator is row `row`, column `col` of it, which are Dims over `thread` and
+// `element`; `a` is a load from shared memory that uses the symbols i and k, `b` one that uses k
+// and j. By fma, k ascending, or by tensor cores, whose order and rounding are their own (operands
+// of 16 bits, or f32 rounded to 10 bits).
+struct TileMma {
+  TileKind kind;
+  int acc;  // a register buffer of `elements`
+  Symbol thread, element;
+  int64_t threads, elements;
+  Dim row, col;
+  Symbol i, j, k;
+  int64_t rows, cols, depth;
+  ExprRef a, b;
+};
+
 // The memory at the offset is used soon: written where the kernel writes the buffer, else read. A
 // hint that computes nothing, so it may lie outside.
 struct Prefetch {
@@ -130,14 +166,14 @@ struct Prefetch {
 };
 
 struct Stmt {
-  std::variant<Loop, Store, Let, Specialize, Mma, Prefetch> node;
+  std::variant<Loop, Store, Let, Specialize, Mma, Prefetch, Barrier, Combine, TileMma> node;
   template <typename T>
   const T* as() const {
     return std::get_if<T>(&node);
   }
 };
 
-enum class Level : uint8_t { Lowered, Scheduled };
+enum class Level : uint8_t { Lowered, Scheduled, Gpu };
 
 struct Kernel {
   std::string name;  // says what it is: "linear_gelu"
@@ -150,7 +186,8 @@ struct Kernel {
 
   int add_buffer(Buffer buffer);
   int argument_of(int buffer) const;  // position of a global buffer among the global ones
-  Dim grid() const;                   // extent of the thread loop; Scheduled
+  Dim grid() const;                   // extent of the thread loop; Scheduled and Gpu
+  int64_t block_threads() const;      // extent of the loops over threads; Gpu
   Dim scratch_bytes() const;
   Dim scratch_offset(int buffer) const;  // in bytes
 };

@@ -53,6 +53,9 @@ class Parser {
   Stmt specialize_statement(int depth);
   Stmt prefetch_statement();
   Stmt mma_statement();
+  Stmt combine_statement();
+  Stmt tile_statement(int depth);
+  Symbol counted(int64_t& extent);  // a range whose extent is a number
   Stmt store_statement();
   Block body(int depth);
   std::vector<int64_t> integers();
@@ -176,6 +179,13 @@ Stmt Parser::statement(int depth) {
   if (next_is("specialize")) return specialize_statement(depth);
   if (next_is("mma")) return mma_statement();
   if (next_is("prefetch")) return prefetch_statement();
+  if (next_is("combine")) return combine_statement();
+  if (next_is("tile")) return tile_statement(depth);
+  if (next_is("barrier")) {
+    in_.expect("barrier");
+    in_.expect_line_end();
+    return {Barrier{}};
+  }
   return store_statement();
 }
 
@@ -259,6 +269,63 @@ Stmt Parser::prefetch_statement() {
   in_.expect("]");
   in_.expect_line_end();
   return {Prefetch{buffer, std::move(offset)}};
+}
+
+Stmt Parser::combine_statement() {
+  in_.expect("combine");
+  const std::string_view join = in_.word();
+  Op op = Op::Const;
+  for (const Reduction& reduction : kReductions) {
+    if (info(reduction.join).text == join) op = reduction.join;
+  }
+  if (op == Op::Const) in_.fail("expected add, mul or max");
+  const int buffer = exprs_.buffer();
+  in_.expect("of");
+  const int64_t group = in_.integer();
+  in_.expect_line_end();
+  return {Combine{op, buffer, group}};
+}
+
+Symbol Parser::counted(int64_t& extent) {
+  Dim dim;
+  Symbol symbol = exprs_.range(dim);
+  if (!dim.is_const()) in_.fail("the extent must be a number");
+  extent = dim.const_value();
+  return symbol;
+}
+
+Stmt Parser::tile_statement(int depth) {
+  in_.expect("tile");
+  const auto kind = named<TileKind>(kTileText, in_.word());
+  if (!kind) in_.fail("expected the kind of tile");
+  int64_t threads = 0, elements = 0, rows = 0, cols = 0, k_extent = 0;
+  const Symbol thread = counted(threads);
+  in_.expect(",");
+  const Symbol element = counted(elements);
+  in_.expect("at");
+  Dim row = in_.dim();
+  in_.expect(",");
+  Dim col = in_.dim();
+  in_.expect_line_end();
+  in_.symbols.resize(in_.symbols.size() - 2, thread);
+  int spaces = in_.indentation();
+  for (; in_.peek() == '%'; spaces = in_.indentation()) exprs_.definition();
+  if (spaces != (depth + 1) * 2) in_.fail("expected what the tile multiplies");
+  const Symbol i = counted(rows);
+  in_.expect(",");
+  const Symbol j = counted(cols);
+  in_.expect(",");
+  const Symbol k = counted(k_extent);
+  in_.expect(":");
+  const int acc = exprs_.buffer();
+  in_.expect("+=");
+  ExprRef a = exprs_.expr();
+  in_.expect("*");
+  ExprRef b = exprs_.expr();
+  in_.expect_line_end();
+  in_.symbols.resize(in_.symbols.size() - 3, thread);
+  return {TileMma{*kind, acc, thread, element, threads, elements, std::move(row), std::move(col), i,
+                  j, k, rows, cols, k_extent, std::move(a), std::move(b)}};
 }
 
 Stmt Parser::store_statement() {

@@ -65,6 +65,9 @@ class Printer {
   void statement(int indent, const Specialize& specialize);
   void statement(int indent, const Mma& mma);
   void statement(int indent, const Prefetch& prefetch);
+  void statement(int indent, const Barrier&) { line(indent, "barrier"); }
+  void statement(int indent, const Combine& combine);
+  void statement(int indent, const TileMma& tile);
   std::vector<std::string> exprs(int indent, const std::vector<ExprRef>& roots,
                                  const std::vector<BoundRange>& bound = {});
 
@@ -154,6 +157,25 @@ void Printer::statement(int indent, const Mma& mma) {
 void Printer::statement(int indent, const Prefetch& prefetch) {
   line(indent,
        fmt::format("prefetch {}[{}]", buffer_name(prefetch.buffer), prefetch.offset.to_string()));
+}
+
+void Printer::statement(int indent, const Combine& combine) {
+  line(indent, fmt::format("combine {} {} of {}", info(combine.join).text,
+                           buffer_name(combine.buffer), combine.group));
+}
+
+// tile fma t in 256, e in 64: floordiv(t, 16)*8 + floordiv(e, 8), ...; acc += outer(...)
+void Printer::statement(int indent, const TileMma& tile) {
+  line(indent,
+       fmt::format("tile {} {} in {}, {} in {} at {}, {}", text_of(tile.kind),
+                   Dim(tile.thread).to_string(), tile.threads, Dim(tile.element).to_string(),
+                   tile.elements, tile.row.to_string(), tile.col.to_string()));
+  const auto text = exprs(indent + 1, {tile.a, tile.b},
+                          {{tile.i, tile.rows}, {tile.j, tile.cols}, {tile.k, tile.depth}});
+  line(indent + 1,
+       fmt::format("{} in {}, {} in {}, {} in {}: {} += {} * {}", Dim(tile.i).to_string(),
+                   tile.rows, Dim(tile.j).to_string(), tile.cols, Dim(tile.k).to_string(),
+                   tile.depth, buffer_name(tile.acc), text[0], text[1]));
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ class Renamer {
   void rename(Specialize& specialize);
   void rename(Mma& mma);
   void rename(Prefetch& prefetch) { prefetch.offset = rename(prefetch.offset); }
+  void rename(TileMma& tile);
+  static void rename(Barrier&) {}
+  static void rename(Combine&) {}
 
   std::vector<std::pair<Symbol, Symbol>> names_;  // inner ones last
   std::unordered_map<Dim, Dim> renamed_;          // by these names: the same guards stand all over
@@ -148,6 +151,15 @@ void Renamer::rename(Mma& mma) {
   mma.col = fresh(mma.col);
   mma.a = rename(mma.a);
   mma.b = rename(mma.b);
+}
+
+void Renamer::rename(TileMma& tile) {
+  for (Symbol* symbol : {&tile.thread, &tile.element}) *symbol = fresh(*symbol);
+  tile.row = rename(tile.row);
+  tile.col = rename(tile.col);
+  for (Symbol* symbol : {&tile.i, &tile.j, &tile.k}) *symbol = fresh(*symbol);
+  tile.a = rename(tile.a);
+  tile.b = rename(tile.b);
 }
 
 // What a statement binds is known to what is inside it, and a let to the rest of its block.

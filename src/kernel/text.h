@@ -10,19 +10,21 @@
 
 namespace tenon::kernel {
 
-inline constexpr std::string_view kLevelText[] = {"lowered", "scheduled"};
+inline constexpr std::string_view kLevelText[] = {"lowered", "scheduled", "gpu"};
 inline constexpr std::string_view kStorageText[] = {"global", "scratch", "stack", "register",
                                                     "shared"};
 inline constexpr std::string_view kSourceText[] = {"argument", "packed"};
-inline constexpr std::string_view kLoopText[] = {"parallel", "loop",   "thread",
-                                                 "ladder",   "unroll", "vector"};
+inline constexpr std::string_view kLoopText[] = {"parallel", "loop",   "thread",  "ladder",
+                                                 "unroll",   "vector", "together"};
 inline constexpr std::string_view kMmaText[] = {"outer"};
+inline constexpr std::string_view kTileText[] = {"fma", "tensor_core"};
 
 constexpr std::string_view text_of(Level level) { return kLevelText[static_cast<int>(level)]; }
 constexpr std::string_view text_of(Storage s) { return kStorageText[static_cast<int>(s)]; }
 constexpr std::string_view text_of(Source source) { return kSourceText[static_cast<int>(source)]; }
 constexpr std::string_view text_of(LoopKind kind) { return kLoopText[static_cast<int>(kind)]; }
 constexpr std::string_view text_of(MmaKind kind) { return kMmaText[static_cast<int>(kind)]; }
+constexpr std::string_view text_of(TileKind kind) { return kTileText[static_cast<int>(kind)]; }
 
 // As Dim prints names: quoted where they are no identifiers.
 inline std::string name_text(const std::string& name) {

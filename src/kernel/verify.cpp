@@ -17,10 +17,13 @@ enum StmtBit : unsigned {
   kLet = 4,
   kSpecialize = 8,
   kMma = 16,
-  kPrefetch = 32
+  kPrefetch = 32,
+  kBarrier = 64,
+  kCombine = 128,
+  kTile = 256
 };
-constexpr std::string_view kStmtText[] = {"a loop",     "a store", "let",
-                                          "specialize", "mma",     "prefetch"};
+constexpr std::string_view kStmtText[] = {"a loop",   "a store", "let",     "specialize", "mma",
+                                          "prefetch", "barrier", "combine", "tile"};
 
 constexpr LevelRules kLevels[] = {
     // Lowered: loops in any order, reductions as values
@@ -28,14 +31,24 @@ constexpr LevelRules kLevels[] = {
      .loops = bit(LoopKind::Parallel) | bit(LoopKind::Serial),
      .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
                  bit(Storage::Register),
-     .forbidden_traits = kLanes},
+     .forbidden_traits = kLanes,
+     .has_threads = false},
     // Scheduled: what a CPU generator takes
     {.statements = kLoop | kStore | kLet | kSpecialize | kMma | kPrefetch,
      .loops = bit(LoopKind::Serial) | bit(LoopKind::Thread) | bit(LoopKind::Ladder) |
               bit(LoopKind::Unroll) | bit(LoopKind::Vector),
      .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
                  bit(Storage::Register),
-     .forbidden_traits = kReduce | kExpanded},
+     .forbidden_traits = kReduce | kExpanded,
+     .has_threads = false},
+    // Gpu: what a GPU generator takes
+    {.statements = kLoop | kStore | kLet | kBarrier | kCombine | kTile,
+     .loops = bit(LoopKind::Serial) | bit(LoopKind::Thread) | bit(LoopKind::Unroll) |
+              bit(LoopKind::Vector) | bit(LoopKind::Together),
+     .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
+                 bit(Storage::Register) | bit(Storage::Shared),
+     .forbidden_traits = kReduce | kExpanded | kLanes,
+     .has_threads = true},
 };
 
 class Verifier {
@@ -62,6 +75,11 @@ class Verifier {
   void statement(Scope& scope, const Specialize& specialize) const;
   void statement(Scope& scope, const Mma& mma) const;
   void statement(Scope& scope, const Prefetch& prefetch) const;
+  void statement(Scope& scope, const Barrier& barrier) const;
+  void statement(Scope& scope, const Combine& combine) const;
+  void statement(Scope& scope, const TileMma& tile) const;
+  void tile_operand(const Scope& scope, const ExprRef& value, std::string_view what) const;
+  void vector_extent(const Scope& scope, const Loop& loop) const;
   void ladder(const Scope& scope, const Loop& loop) const;
   void mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other, DType dtype,
                    std::string_view what) const;
@@ -74,7 +92,8 @@ void Verifier::buffer(const Scope& scope, const Buffer& b) const {
   scope.check((rules_.storages & bit(b.storage)) != 0, "buffer {}: no {} storage when {}", b.name,
               text_of(b.storage), text_of(kernel_.level));
   scope.check_bound(b.elements, "the size of a buffer");
-  const bool fixed = b.storage == Storage::Stack || b.storage == Storage::Register;
+  const bool fixed =
+      b.storage == Storage::Stack || b.storage == Storage::Register || b.storage == Storage::Shared;
   scope.check(!fixed || b.elements.is_const(), "buffer {}: {} storage of symbolic size {}", b.name,
               text_of(b.storage), b.elements.to_string());
   scope.check(prove_le(0, b.elements) != Proof::No, "buffer {}: negative size", b.name);
@@ -120,15 +139,29 @@ void Verifier::statement(Scope& scope, const Loop& loop) const {
   }
   scope.check(loop.rows.empty() && loop.steps.empty(), "only a ladder has rows and steps");
   if (loop.kind == LoopKind::Vector) {
-    scope.check(loop.extent.is_const(kLaneCount), "vector {} has extent {}, not {}",
-                loop.symbol.name(), loop.extent.to_string(), kLaneCount);
+    vector_extent(scope, loop);
     inside.in_vector = true;
+  }
+  if (loop.kind == LoopKind::Together) {
+    scope.check(!scope.in_threads, "together {} stands inside of another one", loop.symbol.name());
+    scope.check(loop.extent.is_const(kernel_.block_threads()),
+                "together {} over {}: not all loops over threads are alike", loop.symbol.name(),
+                loop.extent.to_string());
+    inside.in_threads = true;
   }
   const bool constant = loop.kind == LoopKind::Vector || loop.kind == LoopKind::Unroll;
   scope.check(!constant || scope.is_constant(loop.extent), "{} {} over {}, which is not constant",
               kind, loop.symbol.name(), loop.extent.to_string());
   inside.bind({Binding::Kind::Range, loop.symbol, loop.extent, {}, constant});
   block(std::move(inside), *loop.body);
+}
+
+void Verifier::vector_extent(const Scope& scope, const Loop& loop) const {
+  const int64_t lanes = loop.extent.is_const() ? loop.extent.const_value() : 0;
+  const bool fits = rules_.has_threads ? lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16
+                                       : lanes == kLaneCount;
+  scope.check(fits, "vector {} has extent {}, not {}", loop.symbol.name(), loop.extent.to_string(),
+              rules_.has_threads ? "2, 4, 8 or 16" : "16");
 }
 
 void Verifier::ladder(const Scope& scope, const Loop& loop) const {
@@ -142,6 +175,8 @@ void Verifier::ladder(const Scope& scope, const Loop& loop) const {
 
 void Verifier::statement(Scope& scope, const Store& store) const {
   const Buffer& target = scope.buffer(store.buffer);
+  scope.check(scope.in_threads || !rules_.has_threads, "a store to {} outside of all threads",
+              target.name);
   verify_access(scope, store.buffer, store.offset, store.guards);
   scope.check(store.value != nullptr, "a store to {} has no value", target.name);
   verify_expr(scope, store.value);
@@ -208,6 +243,52 @@ void Verifier::statement(Scope& scope, const Prefetch& prefetch) const {
   scope.check_bound(prefetch.offset, target.name);
   scope.check(target.storage == Storage::Global, "buffer {} is prefetched but is no memory",
               target.name);
+}
+
+void Verifier::statement(Scope& scope, const Barrier&) const {
+  scope.check(!scope.in_threads, "a barrier inside of a loop over threads");
+}
+
+void Verifier::statement(Scope& scope, const Combine& combine) const {
+  const Buffer& target = scope.buffer(combine.buffer);
+  scope.check(!scope.in_threads, "combine {} inside of a loop over threads", target.name);
+  scope.check(target.storage == Storage::Register && target.elements.is_const(1),
+              "combine {}: not one element in each thread's registers", target.name);
+  const int64_t threads = kernel_.block_threads(), group = combine.group;
+  scope.check(group >= 1 && (group & (group - 1)) == 0 && (group <= 32 || group == threads) &&
+                  threads % group == 0,
+              "combine {} of {} of {} threads", target.name, group, threads);
+}
+
+void Verifier::statement(Scope& scope, const TileMma& tile) const {
+  const Buffer& acc = scope.buffer(tile.acc);
+  scope.check(!scope.in_threads, "a tile inside of a loop over threads");
+  scope.check(acc.storage == Storage::Register && acc.elements.is_const(tile.elements),
+              "tile: {} is no register buffer of {} elements", acc.name, tile.elements);
+  scope.check(tile.threads == kernel_.block_threads(), "tile: {} threads of {}", tile.threads,
+              kernel_.block_threads());
+  scope.check(tile.rows * tile.cols == tile.threads * tile.elements && tile.depth > 0,
+              "tile of {} x {} in {} elements of {} threads", tile.rows, tile.cols, tile.elements,
+              tile.threads);
+  Scope layout = scope;
+  layout.bind({Binding::Kind::Range, tile.thread, tile.threads});
+  layout.bind({Binding::Kind::Range, tile.element, tile.elements, {}, true});
+  layout.check_bound(tile.row, "a tile's row");
+  layout.check_bound(tile.col, "a tile's column");
+  Scope inside = scope;
+  inside.bind({Binding::Kind::Range, tile.i, tile.rows});
+  inside.bind({Binding::Kind::Range, tile.j, tile.cols});
+  inside.bind({Binding::Kind::Range, tile.k, tile.depth});
+  tile_operand(inside, tile.a, "left");
+  tile_operand(inside, tile.b, "right");
+  scope.check(!uses(tile.a, tile.j) && !uses(tile.b, tile.i), "tile: operands use both sides");
+}
+
+void Verifier::tile_operand(const Scope& scope, const ExprRef& value, std::string_view what) const {
+  scope.check(value != nullptr && value->op == Op::Load, "tile: the {} operand is no load", what);
+  verify_expr(scope, value);
+  scope.check(scope.buffer(value->buffer).storage == Storage::Shared && value->guards.empty(),
+              "tile: the {} operand is not read from shared memory", what);
 }
 
 void Verifier::mma_operand(const Scope& scope, const ExprRef& value, const Symbol& other,

@@ -19,6 +19,7 @@ struct LevelRules {
   unsigned loops;
   unsigned storages;
   unsigned forbidden_traits;
+  bool has_threads;  // of a block: loops over them, and statements outside of these
 };
 const LevelRules& rules_of(Level level);
 
@@ -43,6 +44,7 @@ class Scope {
   void restore(const Scope& earlier) { bindings_ = earlier.bindings_; }
   void make_constant(const Symbol& symbol);
   bool in_vector = false;
+  bool in_threads = false;  // inside of a loop over the threads of a block
 
   const Buffer& buffer(int index) const;
   void check_bound(const Dim& dim, std::string_view where) const;  // every symbol is

@@ -144,8 +144,10 @@ void ExprVerifier::operands(const Expr& expr) const {
   }
   scope_.check(in_domain(dtype, domain_of(expr.op)), "{} of {}", op, to_string(dtype));
   if (expr.op == Op::Cast) {
+    const bool on_gpu = scope_.kernel().level == Level::Gpu;
+    auto* const is_plain = on_gpu ? is_plain_cast_on_gpu : is_plain_cast;
     const bool expanded = (rules_of(scope_.kernel().level).forbidden_traits & kExpanded) != 0;
-    scope_.check(!expanded || is_plain_cast(dtype, expr.dtype),
+    scope_.check(!expanded || is_plain(dtype, expr.dtype),
                  "a cast of {} to {} is not an op of this level", to_string(dtype),
                  to_string(expr.dtype));
     return;

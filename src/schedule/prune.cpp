@@ -21,6 +21,8 @@ Block renumber(const Block& block, const std::function<int(int)>& visit) {
     if (auto* st = std::get_if<Store>(&s.node)) st->buffer = visit(st->buffer);
     if (auto* m = std::get_if<Mma>(&s.node)) m->acc = visit(m->acc);
     if (auto* p = std::get_if<Prefetch>(&s.node)) p->buffer = visit(p->buffer);
+    if (auto* c = std::get_if<Combine>(&s.node)) c->buffer = visit(c->buffer);
+    if (auto* t = std::get_if<TileMma>(&s.node)) t->acc = visit(t->acc);
     if (auto* l = std::get_if<Let>(&s.node); l && l->is_checked()) l->buffer = visit(l->buffer);
   }
   return result;
