@@ -3,7 +3,7 @@
 
 #include "base/knobs.h"
 #include "base/log.h"
-#include "codegen/generator.h"
+#include "driver/backend.h"
 #include "driver/dump.h"
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
@@ -54,8 +54,8 @@ Compiled compile(const graph::Graph& source, const Options& given) {
     result.kernels += compiled.kernels;
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
-  ProgramBuilder builder(g, regions, options.cpu, codegen::find_generator(options.codegen),
-                         options.outer_symbols, compile_body);
+  const std::unique_ptr<Backend> backend = make_backend(options);
+  ProgramBuilder builder(g, regions, *backend, options.outer_symbols, compile_body);
   run.timed("lower",
             [&] { return builder.lower(); });  // regions -> scheduled kernels, equal ones once
   run.timed("codegen", [&] { return builder.generate(); });  // kernels -> machine code
@@ -66,6 +66,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
     run.dump("source:" + kernel.name, [&] { return builder.source(kernel); });
   });
   result.program = builder.take();
+  backend->describe(result.program);
   run.timed("plan", [&] { return plan::plan_arena(result.program); });
   log_what_was_done(result);
   return result;

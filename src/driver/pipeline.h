@@ -16,7 +16,9 @@
 namespace tenon::driver {
 
 struct Options {
-  CpuInfo cpu;                    // what to generate code for
+  program::DeviceKind device = program::DeviceKind::Cpu;  // what to generate code for
+  int cuda_arch = 0;                                      // of a GPU: 80 or 90
+  CpuInfo cpu;                                            // of a CPU
   std::string codegen;            // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
   std::vector<std::string> skip;  // passes not to run, by name
   std::set<std::string> outer_symbols;  // of a body: those that have values around it

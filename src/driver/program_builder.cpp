@@ -17,10 +17,6 @@ using program::BufferRef;
 
 namespace {
 
-codegen::Isa isa_of(const CpuInfo& cpu) {
-  return cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2;
-}
-
 // At least the extent, and free of the extent's upper bound.
 Symbol capacity_symbol(const std::string& name, int axis, const Dim& extent) {
   const Symbol plain(fmt::format("{}.cap{}", name, axis));
@@ -49,19 +45,14 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type) {
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
-                               const CpuInfo& cpu, const codegen::Generator& generator,
-                               std::set<std::string> outer, CompileBody compile_body)
+                               const Backend& backend, std::set<std::string> outer,
+                               CompileBody compile_body)
     : graph_(graph),
       regions_(regions),
       copies_(graph.context()),
-      cpu_(cpu),
-      generator_(generator),
+      backend_(backend),
       outer_(std::move(outer)),
-      compile_body_(std::move(compile_body)),
-      target_(cpu.isa == CpuIsa::Avx512 ? schedule::avx512_target(cpu.l1d, cpu.l2)
-                                        : schedule::avx2_target(cpu.l1d, cpu.l2)) {
-  if (cpu.isa == CpuIsa::Generic)
-    throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
+      compile_body_(std::move(compile_body)) {
   declare_leaves();
   for (const Value& root : regions_.roots) {
     if (!graph::is_host_op(root.op())) continue;
@@ -236,7 +227,7 @@ const schedule::Scheduled& ProgramBuilder::scheduled_kernel(const kernel::Kernel
   const auto [it, fresh] = schedules_.try_emplace(kernel::print(lowered));
   schedule::Scheduled& scheduled = it->second;
   if (!fresh) return scheduled;
-  scheduled = schedule::schedule(lowered, target_);
+  scheduled = backend_.schedule(lowered);
 #ifdef TENON_VERIFY
   kernel::verify(lowered);
   kernel::verify(scheduled.kernel);
@@ -328,19 +319,13 @@ int ProgramBuilder::generate() {
 }
 
 std::shared_ptr<const program::Code> ProgramBuilder::code_of(size_t kernel) const {
-  const codegen::Isa isa = isa_of(cpu_);
-  const std::string key =
-      fmt::format("{} {}\n{}", generator_.name, static_cast<int>(isa), *texts_[kernel]);
-  return kernel_cache().get(key, [&] { return generator_.generate(kernels_[kernel], isa); });
+  const std::string key = fmt::format("{}\n{}", backend_.key(), *texts_[kernel]);
+  return kernel_cache().get(key, [&] { return backend_.generate(kernels_[kernel]); });
 }
 
 void ProgramBuilder::for_each_kernel(
     const std::function<void(const kernel::Kernel&)>& visit) const {
   for (const kernel::Kernel& kernel : kernels_) visit(kernel);
-}
-
-std::string ProgramBuilder::source(const kernel::Kernel& kernel) const {
-  return generator_.source(kernel, isa_of(cpu_));
 }
 
 }  // namespace tenon::driver

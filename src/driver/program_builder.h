@@ -11,8 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/cpu_info.h"
-#include "codegen/generator.h"
+#include "driver/backend.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "kernel/kernel.h"
@@ -28,15 +27,14 @@ using CompileBody = std::function<std::shared_ptr<const program::Program>(
 class ProgramBuilder {
  public:
   // `outer`: symbols that have values around the graph, where it is a body.
-  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const CpuInfo& cpu,
-                 const codegen::Generator& generator, std::set<std::string> outer,
-                 CompileBody compile_body);
+  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const Backend& backend,
+                 std::set<std::string> outer, CompileBody compile_body);
 
   int lower();     // the number of steps
   int generate();  // the number of kernels compiled
   int kernel_count() const { return static_cast<int>(kernels_.size()); }
   void for_each_kernel(const std::function<void(const kernel::Kernel&)>& visit) const;
-  std::string source(const kernel::Kernel& kernel) const;
+  std::string source(const kernel::Kernel& kernel) const { return backend_.source(kernel); }
   program::Program take() { return std::move(program_); }
 
  private:
@@ -63,11 +61,9 @@ class ProgramBuilder {
   const graph::Graph& graph_;
   const fuse::Regions& regions_;
   graph::Graph copies_;  // of stored parts, to be put into place
-  CpuInfo cpu_;
-  const codegen::Generator& generator_;
+  const Backend& backend_;
   std::set<std::string> outer_;
   CompileBody compile_body_;
-  schedule::Target target_;
   program::Program program_;
   std::set<std::string> symbol_names_;  // of the model
   std::set<std::string> known_;         // have values by now: of inputs, of host steps, from around

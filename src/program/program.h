@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "program/device_kind.h"
 #include "types/shape.h"
 
 namespace tenon::program {
@@ -32,13 +33,16 @@ using KernelFunction = void (*)(void* const* buffers, const int64_t* dims, void*
 // fault[2] the extent.
 inline constexpr int kFaultWords = 3;
 
-// Position-independent, self-contained machine code: text and read-only data in one piece, no
-// relocation left.
+// On CPUs position-independent, self-contained machine code: text and read-only data in one piece,
+// no relocation left. For CUDA a cubin with the kernel `tenon_kernel`, called as
+// runtime/cuda/argument_block.h says.
 struct Code {
   std::string name;
-  std::vector<std::byte> bytes;  // mapped at a page boundary
-  int64_t entry = 0;             // offset of the KernelFunction
-  Digest digest;                 // of bytes; checked when mapped
+  std::vector<std::byte> bytes;  // on CPUs mapped at a page boundary
+  int64_t entry = 0;             // CPUs: offset of the KernelFunction
+  Digest digest;                 // of bytes; checked when loaded
+  int threads = 0;               // CUDA: of a block
+  int64_t shared_bytes = 0;      // CUDA: dynamic shared memory of a block
 };
 
 enum class BufferKind : uint8_t { Input, Output, Param, Constant, Packed, Arena };
@@ -150,6 +154,8 @@ struct ArenaPlan {
 };
 
 struct Program {
+  DeviceKind device = DeviceKind::Cpu;
+  int cuda_arch = 0;            // of the cubins: 90 for compute capability 9.0
   std::vector<Symbol> symbols;  // the free symbols of input shapes
   std::vector<Symbol> given;    // a body's: symbols of the program around it
   std::vector<Constraint> constraints;

@@ -1,0 +1,10 @@
+#include "driver/backend.h"
+
+namespace tenon::driver {
+
+std::unique_ptr<Backend> make_backend(const Options& options) {
+  constexpr decltype(&make_cpu_backend) kMakers[] = {make_cpu_backend, make_cuda_backend};
+  return kMakers[static_cast<int>(options.device)](options);
+}
+
+}  // namespace tenon::driver

@@ -1,0 +1,35 @@
+// What differs from device to device in compiling: how a lowered kernel is scheduled, and how a
+// scheduled one becomes code. Everything else of the compiler is the same for all.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "driver/pipeline.h"
+#include "kernel/kernel.h"
+#include "program/program.h"
+#include "schedule/schedule.h"
+
+namespace tenon::driver {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
+  // Called from several threads at once.
+  virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;
+  virtual std::string source(const kernel::Kernel& kernel) const = 0;  // as text, for people
+  // What decides, together with a kernel's text, the code that generate makes of it.
+  virtual std::string key() const = 0;
+  // Says in the program what it is for.
+  virtual void describe(program::Program& program) const = 0;
+};
+
+// By Options::device. Unsupported where the options name something that no code can be made for.
+std::unique_ptr<Backend> make_backend(const Options& options);
+
+std::unique_ptr<Backend> make_cpu_backend(const Options& options);
+std::unique_ptr<Backend> make_cuda_backend(const Options& options);
+
+}  // namespace tenon::driver

@@ -1,0 +1,49 @@
+// CPUs: schedules by instruction set and caches, code by one of the generators.
+#include "base/error.h"
+#include "codegen/generator.h"
+#include "driver/backend.h"
+
+namespace tenon::driver {
+namespace {
+
+class CpuBackend : public Backend {
+ public:
+  explicit CpuBackend(const Options& options)
+      : generator_(codegen::find_generator(options.codegen)),
+        isa_(options.cpu.isa == CpuIsa::Avx512 ? codegen::Isa::Avx512 : codegen::Isa::Avx2),
+        target_(options.cpu.isa == CpuIsa::Avx512
+                    ? schedule::avx512_target(options.cpu.l1d, options.cpu.l2)
+                    : schedule::avx2_target(options.cpu.l1d, options.cpu.l2)) {
+    if (options.cpu.isa == CpuIsa::Generic)
+      throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
+  }
+
+  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
+    return schedule::schedule(lowered, target_);
+  }
+  std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
+    return generator_.generate(kernel, isa_);
+  }
+  std::string source(const kernel::Kernel& kernel) const override {
+    return generator_.source(kernel, isa_);
+  }
+  std::string key() const override {
+    return fmt::format("{} {}", generator_.name, static_cast<int>(isa_));
+  }
+  void describe(program::Program& program) const override {
+    program.device = program::DeviceKind::Cpu;
+  }
+
+ private:
+  const codegen::Generator& generator_;
+  codegen::Isa isa_;
+  schedule::Target target_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cpu_backend(const Options& options) {
+  return std::make_unique<CpuBackend>(options);
+}
+
+}  // namespace tenon::driver

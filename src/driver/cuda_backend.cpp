@@ -1,0 +1,44 @@
+// GPUs through CUDA: schedules for blocks of threads, code as cubins.
+#include "base/error.h"
+#include "driver/backend.h"
+
+namespace tenon::driver {
+namespace {
+
+constexpr int64_t kArenaAlignment = 256;  // as device memory itself
+
+class CudaBackend : public Backend {
+ public:
+  explicit CudaBackend(const Options& options) : arch_(options.cuda_arch) {
+    if (arch_ < 80)
+      throw unsupported_error("[cuda] code is generated for architecture 80 and newer, not {}",
+                              arch_);
+  }
+
+  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
+    throw unsupported_error("[cuda] there is no schedule for kernel {} yet", lowered.name);
+  }
+  std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
+    throw unsupported_error("[cuda] there is no code for kernel {} yet", kernel.name);
+  }
+  std::string source(const kernel::Kernel& kernel) const override {
+    throw unsupported_error("[cuda] there is no source for kernel {} yet", kernel.name);
+  }
+  std::string key() const override { return fmt::format("cuda {}", arch_); }
+  void describe(program::Program& program) const override {
+    program.device = program::DeviceKind::Cuda;
+    program.cuda_arch = arch_;
+    program.plan.alignment = kArenaAlignment;
+  }
+
+ private:
+  int arch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(const Options& options) {
+  return std::make_unique<CudaBackend>(options);
+}
+
+}  // namespace tenon::driver

@@ -1,0 +1,16 @@
+// What a program was compiled for.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tenon::program {
+
+enum class DeviceKind : uint8_t { Cpu, Cuda };
+
+constexpr std::string_view name_of(DeviceKind kind) {
+  constexpr std::string_view kNames[] = {"cpu", "cuda"};
+  return kNames[static_cast<int>(kind)];
+}
+
+}  // namespace tenon::program
