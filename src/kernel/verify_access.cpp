@@ -74,6 +74,10 @@ void Scope::check_bound(const Dim& dim, std::string_view where) const {
 
 bool Scope::may_not_run(const Buffer& accessed) const {
   return std::ranges::any_of(bindings_, [&](const Binding& b) {
+    // On GPUs a loop over what is left for a thread is a condition on the ranges around it.
+    const bool is_condition = kernel_.level == Level::Gpu && b.kind == Binding::Kind::Range &&
+                              !b.extent.is_const() && prove_le(1, b.extent) != Proof::Yes;
+    if (is_condition) return true;
     const auto symbols = b.extent.symbols();
     return std::ranges::any_of(symbols, [&](const Symbol& symbol) {
       const Binding* binding = find(symbol);

@@ -1,9 +1,8 @@
 // Reductions, as statements before the one that needs them. A row reduction has lane accumulators
-// (element i in lane i mod 16), combined by the fixed tree; a contraction is accumulated in chunks.
-// The order never depends on the machine.
-#include <unordered_map>
-
+// (element i in lane i mod 16), combined by the fixed tree; a contraction that is no tile goes by
+// chunks. The order never depends on the machine.
 #include "schedule/scheduler.h"
+#include "schedule/serial_reductions.h"
 
 namespace tenon::schedule {
 
@@ -11,24 +10,17 @@ using namespace kernel;
 
 // What the reductions of a value leave behind: each is computed by statements before it, and read.
 ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const Beside& beside) {
-  if (!contains(root, kReduce)) return root;
-  std::unordered_map<const Expr*, ExprRef> done;
-  const std::function<ExprRef(const ExprRef&)> visit = [&](const ExprRef& e) -> ExprRef {
-    if (const auto it = done.find(e.get()); it != done.end()) return it->second;
-    ExprRef result;
-    if (e->op == Op::ReduceFma) {
-      result = chunked_reduction(*e, before);
-    } else if (has(e->op, kReduce)) {
-      result = contains(e->args[0], kReduce) ? nested_reduction(*e, before)
-                                             : lane_reduction(*e, before, beside);
-    } else {
-      Expr copy = *e;
-      for (ExprRef& arg : copy.args) arg = visit(arg);
-      result = copy.args == e->args ? e : std::make_shared<const Expr>(std::move(copy));
-    }
-    return done[e.get()] = result;
-  };
-  return visit(root);
+  return replace_reductions(root, [&](const Expr& e) {
+    if (e.op == Op::ReduceFma) return serial_reduction(e, before, around());
+    return contains(e.args[0], kReduce) ? nested_reduction(e, before)
+                                        : lane_reduction(e, before, beside);
+  });
+}
+
+Around Scheduler::around() {
+  return {
+      kernel_, [this](const std::string& stem, const Dim& extent) { return fresh(stem, extent); },
+      [this](const ExprRef& value, Block& before) { return without_reductions(value, before); }};
 }
 
 // Whether a value has one reduction, of what the loop before it stores, element for element: then
@@ -133,33 +125,6 @@ ExprRef Scheduler::nested_reduction(const Expr& e, Block& before) {
   before.push_back(
       loop(LoopKind::Vector, last, kLaneCount, {store(acc, last, load(sums, e.dtype, last))}));
   return kernel::lanes(reduction.lanes, e.dtype, acc);
-}
-
-// A contraction that is no tile: one element, by chunks as in a tile.
-ExprRef Scheduler::chunked_reduction(const Expr& e, Block& before) {
-  auto scalar = [&](const char* name) {
-    return kernel_.add_buffer(
-        {.name = name + std::to_string(names_++), .dtype = e.dtype, .storage = Storage::Register});
-  };
-  const int acc = scalar("acc"), total = scalar("total");
-  auto value = [&](int buffer) { return load(buffer, e.dtype, 0); };
-  const ExprRef init = without_reductions(e.args[2], before);
-  const Dim chunks = ceildiv(e.bound, kContractionChunk);
-  const Symbol chunk = fresh("kc", chunks), k = fresh("k", kContractionChunk);
-  const ExprRef is_first = in_range(chunk, 1);
-  const Dim first = Dim(chunk) * kContractionChunk;
-  Block multiply;
-  const SymbolMap at_k = replacing(e.range[0], first + k);
-  const ExprRef a = without_reductions(substitute(e.args[0], at_k), multiply);
-  const ExprRef b = without_reductions(substitute(e.args[1], at_k), multiply);
-  multiply.push_back(store(acc, 0, fma(a, b, value(acc))));
-  before.push_back(store(total, 0, init));
-  before.push_back(
-      loop(LoopKind::Serial, chunk, chunks,
-           {store(acc, 0, select(is_first, value(total), constant(e.dtype, 0))),
-            loop(LoopKind::Serial, k, min(e.bound - first, kContractionChunk), std::move(multiply)),
-            store(total, 0, select(is_first, value(acc), value(total) + value(acc)))}));
-  return value(total);
 }
 
 }  // namespace tenon::schedule

@@ -12,6 +12,7 @@
 
 #include "kernel/kernel.h"
 #include "schedule/schedule.h"
+#include "schedule/serial_reductions.h"
 
 namespace tenon::schedule {
 
@@ -107,7 +108,7 @@ class Scheduler {
                            const Dim& element) const;
   bool fills_reduction(const kernel::Stmt& loop, const kernel::Stmt& reduction) const;
   kernel::ExprRef nested_reduction(const kernel::Expr& e, kernel::Block& before);
-  kernel::ExprRef chunked_reduction(const kernel::Expr& e, kernel::Block& before);
+  Around around();
   // Vector loops over `extent` elements: full vectors, then a masked tail where the extent is not a
   // multiple.
   using LaneBody = std::function<kernel::Block(const Dim& element, bool tail)>;

@@ -4,80 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include "simplify/simplify.h"
 #include "tests/lower/graph_cases.h"
 #include "tests/lower/index_cases.h"
+#include "tests/lower/lowered_graph.h"
 #include "tests/lower/odd_graphs.h"
 #include "tests/lower/random_tensors.h"
 
 namespace tenon::graph_test {
 namespace {
 
-// Lowers and runs every region of the graph, in order. Values are dense.
-class LoweredGraph {
- public:
-  explicit LoweredGraph(const Graph& graph) : graph_(graph), regions_(fuse::partition(graph)) {
-    const auto dense = [](Value value) { return value.shape().strides(); };
-    for (const Value& root : regions_.roots) {
-      kernels_.push_back(lower::lower(root, regions_, dense));
-    }
-  }
-
-  const std::vector<lower::Lowered>& kernels() const { return kernels_; }
-
-  std::vector<graph::Tensor> run(const Tensors& inputs, const Extents& extents) {
-    values_.clear();
-    for (const lower::Lowered& lowered : kernels_) {
-      std::vector<void*> buffers;
-      for (const kernel::Buffer& buffer : lowered.kernel.buffers) {
-        const bool global = buffer.storage == kernel::Storage::Global;
-        const auto at = static_cast<size_t>(buffer.source_index);
-        buffers.push_back(global ? memory(lowered.arguments[at], inputs, extents) : nullptr);
-      }
-      std::vector<int64_t> dims;
-      for (const Symbol& symbol : lowered.kernel.dims) dims.push_back(extents.at(symbol.name()));
-      int64_t fault[3] = {};
-      kernel::interpret(lowered.kernel, buffers, dims, fault);
-      EXPECT_EQ(fault[0], 0) << kernel::print(lowered.kernel);
-    }
-    std::vector<graph::Tensor> outputs;
-    for (const graph::Output& output : graph_.outputs()) {
-      memory(output.value, inputs, extents);
-      outputs.push_back(values_.at(output.value));
-    }
-    return outputs;
-  }
-
- private:
-  void* memory(Value value, const Tensors& inputs, const Extents& extents) {
-    const auto [it, fresh] = values_.try_emplace(value);
-    graph::Tensor& tensor = it->second;
-    if (fresh && (value.op() == Op::Input || value.op() == Op::Param)) {
-      tensor = inputs.at(value.node->name());
-    } else if (fresh) {
-      tensor.dtype = value.dtype();
-      for (const Dim& dim : value.shape()) tensor.shape.push_back(evaluate(dim, extents));
-      tensor.bytes.resize(static_cast<size_t>(tensor.elements() * size_of(value.dtype())));
-      const auto constant = value.node->bytes();
-      std::copy(constant.begin(), constant.end(), tensor.bytes.begin());
-    }
-    return tensor.bytes.data();
-  }
-
-  const Graph& graph_;
-  fuse::Regions regions_;
-  std::vector<lower::Lowered> kernels_;
-  std::unordered_map<Value, graph::Tensor> values_;
-};
-
 class LowerTest : public ::testing::TestWithParam<GraphCase> {};
-
-// What the pipeline does before it lowers, as far as lowering needs it: no split, outputs that are
-// computed.
-Graph prepared(const GraphCase& test) {
-  Graph source = test.graph();
-  return simplify::fold_shape_values(simplify::decompose_split(source));
-}
 
 TEST_P(LowerTest, GivesTheNumbersOfTheTensorInterpreter) {
   const Graph g = prepared(GetParam());

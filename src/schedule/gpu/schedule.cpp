@@ -1,0 +1,169 @@
+// Finds the structure of a lowered kernel and picks the kind of schedule. See schedule.h.
+#include "schedule/gpu/schedule.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "schedule/gpu/scheduler.h"
+#include "schedule/scheduler.h"
+
+namespace tenon::schedule {
+
+using namespace kernel;
+
+GpuScheduler::GpuScheduler(const Kernel& source, const GpuTarget& target)
+    : source_(source), target_(target), kernel_(source) {
+  kernel_.level = Level::Gpu;
+}
+
+GpuScheduler::Nest GpuScheduler::find_nest() const {
+  Nest nest;
+  Block body = source_.body;
+  const auto is_let = [](const Stmt& s) { return s.as<Let>() != nullptr; };
+  if (body.size() > 1 && std::ranges::all_of(body.begin(), body.end() - 1, is_let) &&
+      body.back().as<Loop>()) {
+    nest.lets.assign(body.begin(), body.end() - 1);
+    body.erase(body.begin(), body.end() - 1);
+  }
+  while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
+    const Loop l = *body[0].as<Loop>();
+    nest.loops.push_back(l);
+    body = *l.body;
+  }
+  nest.body = std::move(body);
+  return nest;
+}
+
+Block GpuScheduler::scheduled(const Nest& nest) {
+  if (iterations(nest.loops).is_const(0)) return grid(0, 32, fresh("b", 1), {});
+  if (const auto contraction = find_contraction(nest)) return schedule_contraction(*contraction);
+  if (shares_rows(nest)) return schedule_rows(nest);
+  if (auto vectors = schedule_vectors(nest)) return std::move(*vectors);
+  return schedule_each(nest);
+}
+
+Kernel GpuScheduler::run() {
+  const Nest nest = find_nest();
+  kernel_.body = scheduled(nest);
+  if (!kernel_.grid().is_const(0)) prune_buffers(kernel_);
+  kernel_.dims = free_symbols(kernel_);
+  for (const Symbol& dim : kernel_.dims) {
+    TENON_CHECK(std::ranges::count(source_.dims, dim) > 0, "kernel {}: {} has no loop",
+                source_.name, dim.name());
+  }
+  return std::move(kernel_);
+}
+
+Symbol GpuScheduler::fresh(const std::string& stem, const Dim& extent) {
+  std::string name;
+  auto taken = [&](const Symbol& dim) { return dim.name() == name; };
+  do name = stem + "." + std::to_string(names_++);
+  while (std::any_of(source_.dims.begin(), source_.dims.end(), taken));
+  return Symbol::range(name, extent);
+}
+
+Around GpuScheduler::around() {
+  return {kernel_,
+          [this](const std::string& stem, const Dim& extent) { return fresh(stem, extent); },
+          [this](const ExprRef& value, Block& before) { return in_order(value, before); }};
+}
+
+// A block without threads still says how many it has.
+Block GpuScheduler::grid(const Dim& items, int64_t threads, const Symbol& block, Block body) {
+  if (body.empty()) body.push_back(loop(LoopKind::Together, fresh("t", threads), threads, {}));
+  return {loop(LoopKind::Thread, block, items, std::move(body))};
+}
+
+Stmt GpuScheduler::once_if(const Dim& positive, Block body) {
+  const Dim extent = min(max(positive, 0), 1);
+  return loop(LoopKind::Serial, fresh("once", 1), extent, std::move(body));
+}
+
+Dim iterations(const std::vector<Loop>& loops) {
+  Dim count = 1;
+  for (const Loop& l : loops) count = count * l.extent;
+  return count;
+}
+
+SymbolMap decoded(const std::vector<Loop>& loops, const Dim& counter) {
+  std::vector<std::pair<Symbol, Dim>> values;
+  Dim rest = counter;
+  for (size_t i = loops.size(); i-- > 0;) {
+    const Dim& extent = loops[i].extent;
+    values.emplace_back(loops[i].symbol, i == 0               ? rest
+                                         : extent.is_const(1) ? Dim(0)
+                                                              : mod(rest, extent));
+    rest = floordiv(rest, extent);
+  }
+  return [values](const Symbol& symbol) -> std::optional<Dim> {
+    for (const auto& [known, value] : values) {
+      if (known == symbol) return value;
+    }
+    return std::nullopt;
+  };
+}
+
+namespace {
+
+Block with_moved_stores(const Block& block, const std::function<Dim(int buffer)>& by) {
+  Block result = block;
+  for (Stmt& stmt : result) {
+    if (auto* s = std::get_if<Store>(&stmt.node)) s->offset = s->offset + by(s->buffer);
+    if (auto* l = std::get_if<Loop>(&stmt.node))
+      l->body = std::make_shared<const Block>(with_moved_stores(*l->body, by));
+  }
+  return result;
+}
+
+}  // namespace
+
+Block moved(const Block& block, const std::function<Dim(int buffer)>& by) {
+  return with_moved_stores(transform_exprs(block,
+                                           [&](const ExprRef& root) {
+                                             return transform(root, [&](Expr& copy) -> ExprRef {
+                                               if (copy.op == Op::Load)
+                                                 copy.index = copy.index + by(copy.buffer);
+                                               return nullptr;
+                                             });
+                                           }),
+                           by);
+}
+
+int64_t guessed(const Dim& extent) {
+  if (extent.is_const()) return extent.const_value();
+  return std::min<int64_t>(extent.bounds().hi, kGuessedExtent);
+}
+
+int64_t lanes_for(int64_t widest_bytes) {
+  constexpr int64_t kAccessBytes = 16;
+  return std::clamp<int64_t>(kAccessBytes / widest_bytes, 2, 16);
+}
+
+int64_t widest_along(const Kernel& kernel, const Block& stores, const Symbol& symbol) {
+  int64_t widest = 0;
+  bool fits = true;
+  const auto see = [&](int buffer, const Dim& offset) {
+    const Buffer& b = kernel.buffers[static_cast<size_t>(buffer)];
+    if (offset.coefficient(symbol) == Dim(1)) widest = std::max(widest, size_of(b.dtype));
+  };
+  for (const Stmt& stmt : stores) {
+    const auto* s = stmt.as<Store>();
+    if (!s || s->offset.coefficient(symbol) != Dim(1) || contains(s->value, kReduce)) return 0;
+    see(s->buffer, s->offset);
+    for_each(s->value, [&](const Expr& e) {
+      if (e.op == Op::Load) see(e.buffer, e.index);
+      // A guard that differs by lane takes the lanes apart again.
+      for (const Guard& guard : e.guards) fits = fits && !guard.index.uses(symbol);
+    });
+    for (const Guard& guard : s->guards) fits = fits && !guard.index.uses(symbol);
+  }
+  return fits ? widest : 0;
+}
+
+Scheduled schedule_for_gpu(const Kernel& lowered, const GpuTarget& target) {
+  Kernel kernel = collapse_loops(lowered);
+  kernel.body = transform_exprs(kernel.body, expand_math_for_gpu);
+  return {GpuScheduler(kernel, target).run(), {}};
+}
+
+}  // namespace tenon::schedule

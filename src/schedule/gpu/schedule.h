@@ -1,0 +1,20 @@
+// Scheduling for GPUs: a lowered kernel becomes one of blocks and threads. Work items of the grid
+// are blocks; inside of one, phases of threads (`together`) alternate with barriers, combinations
+// and tiles. Every lowered kernel has such a schedule.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace tenon::schedule {
+
+// What the analytic model knows of a GPU.
+struct GpuTarget {
+  int64_t shared_bytes = 48 * 1024;        // of a block, for rows
+  int64_t tile_shared_bytes = 160 * 1024;  // of a block, for staged tiles
+  int64_t multiprocessors = 128;           // that want work
+  bool tf32 = false;                       // whether f32 contractions may round their operands
+};
+
+Scheduled schedule_for_gpu(const kernel::Kernel& lowered, const GpuTarget& target);
+
+}  // namespace tenon::schedule
