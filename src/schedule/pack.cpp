@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "schedule/add_pack.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -91,44 +92,14 @@ Contraction Scheduler::reading(const Contraction& c, const Panels& panels, int b
   return result;
 }
 
-// A buffer in global memory with `value` at `offset` for each iteration of the loops, filled by a
-// kernel of its own: once where the value comes from parameters, per run otherwise.
-int Scheduler::add_pack(const ExprRef& value, const std::vector<Loop>& loops, const Dim& offset,
-                        const Dim& elements) {
-  Kernel pack;
-  pack.name = source_.name + "_pack";
-  std::map<int, int> renumbered;
-  const ExprRef own = transform(value, [&](Expr& copy) -> ExprRef {
-    if (copy.op != Op::Load) return nullptr;
-    const auto [it, added] = renumbered.try_emplace(copy.buffer, 0);
-    if (added) it->second = pack.add_buffer(kernel_.buffers[static_cast<size_t>(copy.buffer)]);
-    copy.buffer = it->second;
-    return nullptr;
-  });
-  Buffer filled = {.name = "panels",
-                   .dtype = value->dtype,
-                   .elements = elements,
-                   .source = Source::Packed,
-                   .source_index = static_cast<int>(packs_.size()),
-                   .constant = is_constant(value)};
-  const int here = kernel_.add_buffer(filled);
-  filled.written = true;
-  const int target = pack.add_buffer(filled);
-  Block body = {store(target, offset, own)};
-  for (size_t i = loops.size(); i-- > 0;) {
-    body = {loop(LoopKind::Parallel, loops[i].symbol, loops[i].extent, body)};
-  }
-  pack.body = std::move(body);
-  pack.dims = source_.dims;
-  pack.bytes = elements * (2 * size_of(value->dtype));
-  packs_.push_back(std::move(pack));
-  return here;
-}
-
 Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer) {
   const Panels panels = panels_of(c, outer);
-  const int here =
-      add_pack(panels.value, in_source_order(panels), panels.offset_here(), panels.elements);
+  const int here = add_pack(kernel_, packs_,
+                            {.name = "panels",
+                             .value = panels.value,
+                             .loops = in_source_order(panels),
+                             .offset = panels.offset_here(),
+                             .elements = panels.elements});
   return reading(c, panels, here);
 }
 
@@ -161,14 +132,6 @@ Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& aro
   }
   for (Stmt& s : fill) staging_.push_back(std::move(s));
   return reading(c, panels, here);
-}
-
-bool Scheduler::is_constant(const ExprRef& value) const {
-  bool constant = true;
-  for_each(value, [&](const Expr& e) {
-    if (e.op == Op::Load) constant &= kernel_.buffers[static_cast<size_t>(e.buffer)].constant;
-  });
-  return constant;
 }
 
 }  // namespace tenon::schedule

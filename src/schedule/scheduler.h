@@ -122,13 +122,10 @@ class Scheduler {
                             const Symbol& rows);
   struct Panels;
   static std::vector<kernel::Loop> in_source_order(const Panels& panels);
-  int add_pack(const kernel::ExprRef& value, const std::vector<kernel::Loop>& loops,
-               const Dim& offset, const Dim& elements);
   Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction reading(const Contraction& contraction, const Panels& panels, int buffer) const;
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
-  bool is_constant(const kernel::ExprRef& value) const;  // made of parameters only
 
   Symbol fresh(const std::string& stem,
                const Dim& extent);  // a range symbol with a name of its own

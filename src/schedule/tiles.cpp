@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "schedule/add_pack.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -108,7 +109,7 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       flush();
       TENON_CHECK(!uses(found->reduce->args[1], tile.row), "kernel {}: operand depends on the row",
                   source_.name);
-      const Contraction c = is_constant(found->reduce->args[1])
+      const Contraction c = is_constant(kernel_, found->reduce->args[1])
                                 ? packed(*found, concat(grid, around))
                                 : staged(*found, around);
       for (Stmt& made : tile_panels(c, tile.row, tile.first, tile.rows)) {

@@ -4,6 +4,7 @@
 // windows of an image never exist in memory as a whole.
 #include <algorithm>
 
+#include "schedule/add_pack.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -47,9 +48,9 @@ int64_t rounded_up(int64_t value, int64_t multiple) {
 
 bool Scheduler::stages_columns(const RowNest& nest, const Contraction& c) const {
   const ExprRef &left = c.reduce->args[0], &right = c.reduce->args[1];
-  return is_constant(left) && !is_constant(right) && c.depth.is_const() && !c.depth.is_const(0) &&
-         nest.loops.back().extent.is_const() && uses(left, nest.loops.back().symbol) &&
-         right->dtype == DType::F32;
+  return is_constant(kernel_, left) && !is_constant(kernel_, right) && c.depth.is_const() &&
+         !c.depth.is_const(0) && nest.loops.back().extent.is_const() &&
+         uses(left, nest.loops.back().symbol) && right->dtype == DType::F32;
 }
 
 // The statements that fill `stage` with the columns of `panels` panels from `first`. Channels are
@@ -104,7 +105,12 @@ Contraction Scheduler::with_spaced_rows(const RowNest& nest, const Contraction& 
   }
   loops.push_back({c.k, c.depth, LoopKind::Parallel, nullptr, {}, {}});
   const Dim offset = position * (c.depth + kLaneCount) + c.k;
-  const int buffer = add_pack(left, loops, offset, rows * (c.depth + kLaneCount));
+  const int buffer = add_pack(kernel_, packs_,
+                              {.name = "panels",
+                               .value = left,
+                               .loops = loops,
+                               .offset = offset,
+                               .elements = rows * (c.depth + kLaneCount)});
   Contraction result = c;
   Expr reduce = *c.reduce;
   reduce.args[0] = load(buffer, left->dtype, offset);

@@ -10,11 +10,15 @@
 namespace tenon::graph_test {
 namespace {
 
-kernel::Kernel on_gpu(const kernel::Kernel& lowered) {
-  kernel::Kernel scheduled = schedule::schedule_for_gpu(lowered, {}).kernel;
-  EXPECT_NO_THROW(kernel::verify(scheduled)) << kernel::print(scheduled);
-  EXPECT_EQ(kernel::print(kernel::parse(kernel::print(scheduled))), kernel::print(scheduled));
-  return scheduled;
+LoweredGraph::Changed on_gpu(const kernel::Kernel& lowered) {
+  schedule::Scheduled scheduled = schedule::schedule_for_gpu(lowered, {});
+  const auto check = [](const kernel::Kernel& kernel) {
+    EXPECT_NO_THROW(kernel::verify(kernel)) << kernel::print(kernel);
+    EXPECT_EQ(kernel::print(kernel::parse(kernel::print(kernel))), kernel::print(kernel));
+  };
+  check(scheduled.kernel);
+  for (const kernel::Kernel& pack : scheduled.packs) check(pack);
+  return {std::move(scheduled.kernel), std::move(scheduled.packs)};
 }
 
 class GpuGraphs : public ::testing::TestWithParam<GraphCase> {};

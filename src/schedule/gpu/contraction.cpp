@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "schedule/add_pack.h"
 #include "schedule/gpu/scheduler.h"
 
 namespace tenon::schedule {
@@ -84,10 +85,12 @@ std::optional<GpuScheduler::Contraction> GpuScheduler::find_contraction(const Ne
   const auto* store = nest.body.size() == 1 ? nest.body[0].as<Store>() : nullptr;
   if (!store || !nest.lets.empty() || nest.loops.empty() || is_local(store->buffer))
     return std::nullopt;
-  const Expr* found = nullptr;
+  ExprRef found;
   int count = 0;
-  for_each(store->value, [&](const Expr& e) {
-    if (has(e.op, kReduce)) found = &e, ++count;
+  replace_reductions(store->value, [&](const Expr& e) {
+    found = std::make_shared<const Expr>(e);
+    ++count;
+    return constant(e.dtype, 0);
   });
   if (count != 1 || found->op != Op::ReduceFma || found->args[2]->op != Op::Const)
     return std::nullopt;
@@ -110,13 +113,59 @@ std::optional<GpuScheduler::Contraction> GpuScheduler::find_contraction(const Ne
   for (size_t i = 0; i < nest.loops.size(); ++i) {
     if (i != *row && i != *col) c.outer.push_back(nest.loops[i]);
   }
-  const Expr *a = narrow_load(found->args[0]), *b = narrow_load(found->args[1]);
-  if (a && b && a->dtype == b->dtype && found->dtype == DType::F32) c.tensor_core = a->dtype;
-  const auto is_load = [](const ExprRef& e) { return e->op == Op::Load; };
-  if (target_.tf32 && found->dtype == DType::F32 && is_load(found->args[0]) &&
-      is_load(found->args[1]))
-    c.tensor_core = DType::F32;
   return c;
+}
+
+std::optional<DType> GpuScheduler::for_tensor_cores(const Expr& reduce) const {
+  if (reduce.dtype != DType::F32) return std::nullopt;
+  const Expr *a = narrow_load(reduce.args[0]), *b = narrow_load(reduce.args[1]);
+  if (a && b && a->dtype == b->dtype) return a->dtype;
+  const bool loads = reduce.args[0]->op == Op::Load && reduce.args[1]->op == Op::Load;
+  return target_.tf32 && loads ? std::optional(DType::F32) : std::nullopt;
+}
+
+namespace {
+
+// The 16-bit float that a value is one of: it is only chosen among loads of that dtype.
+std::optional<DType> chosen_among(const ExprRef& value) {
+  std::optional<DType> dtype;
+  bool chosen = true;
+  for_each(value, [&](const Expr& e) {
+    if (e.op == Op::Load) {
+      chosen = chosen && (!dtype || *dtype == e.dtype);
+      dtype = e.dtype;
+    } else {
+      chosen = chosen && (e.op == Op::Select || e.op == Op::Cast || e.op == Op::InRange ||
+                          e.op == Op::And || e.op == Op::Or);
+    }
+  });
+  const bool narrow = dtype == DType::BF16 || dtype == DType::F16;
+  return chosen && narrow ? dtype : std::nullopt;
+}
+
+}  // namespace
+
+// Weights that are not as they lie in memory (concatenated, converted) are written down once.
+ExprRef GpuScheduler::packed(const Contraction& c, int operand, const Loop& along) {
+  const ExprRef value = c.reduce->args[static_cast<size_t>(operand)];
+  const bool plain = value->op == Op::Load || narrow_load(value);
+  if (plain || !is_constant(kernel_, value)) return value;
+  Pack pack{.name = "packed", .value = value, .loops = {}, .offset = 0, .elements = 1};
+  const auto add = [&](const Symbol& symbol, const Dim& extent) {
+    pack.loops.push_back({symbol, extent, LoopKind::Parallel, nullptr, {}, {}});
+    pack.offset = pack.offset * extent + symbol;
+    pack.elements = pack.elements * extent;
+  };
+  for (const Loop& l : c.outer) {
+    if (uses(value, l.symbol)) add(l.symbol, l.extent);
+  }
+  add(c.k(), c.depth());
+  add(along.symbol, along.extent);
+  if (!pack.elements.is_const()) return value;
+  const auto narrow = chosen_among(value);
+  if (narrow) pack.value = expand_math_for_gpu(cast(value, *narrow));
+  const ExprRef read = load(add_pack(kernel_, packs_, pack), pack.value->dtype, pack.offset);
+  return narrow ? cast(read, value->dtype) : read;
 }
 
 namespace {
@@ -217,7 +266,12 @@ class ContractionTiles {
   Symbol t_;
 };
 
-Block GpuScheduler::schedule_contraction(const Contraction& c) {
+Block GpuScheduler::schedule_contraction(Contraction c) {
+  Expr reduce = *c.reduce;
+  reduce.args[0] = packed(c, 0, c.row);
+  reduce.args[1] = packed(c, 1, c.col);
+  c.reduce = std::make_shared<const Expr>(std::move(reduce));
+  c.tensor_core = for_tensor_cores(*c.reduce);
   const bool tensor = c.tensor_core.has_value();
   const auto& shapes = tensor ? kTensorTiles : kFmaTiles;
   const int64_t large_tiles = (guessed(c.row.extent) + shapes[0].rows - 1) / shapes[0].rows *

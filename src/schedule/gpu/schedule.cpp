@@ -42,7 +42,7 @@ Block GpuScheduler::scheduled(const Nest& nest) {
   return schedule_each(nest);
 }
 
-Kernel GpuScheduler::run() {
+Scheduled GpuScheduler::run() {
   const Nest nest = find_nest();
   kernel_.body = scheduled(nest);
   if (!kernel_.grid().is_const(0)) prune_buffers(kernel_);
@@ -51,7 +51,10 @@ Kernel GpuScheduler::run() {
     TENON_CHECK(std::ranges::count(source_.dims, dim) > 0, "kernel {}: {} has no loop",
                 source_.name, dim.name());
   }
-  return std::move(kernel_);
+  Scheduled result{std::move(kernel_), {}};
+  for (const Kernel& pack : packs_)
+    result.packs.push_back(GpuScheduler(pack, target_).run().kernel);
+  return result;
 }
 
 Symbol GpuScheduler::fresh(const std::string& stem, const Dim& extent) {
@@ -163,7 +166,7 @@ int64_t widest_along(const Kernel& kernel, const Block& stores, const Symbol& sy
 Scheduled schedule_for_gpu(const Kernel& lowered, const GpuTarget& target) {
   Kernel kernel = collapse_loops(lowered);
   kernel.body = transform_exprs(kernel.body, expand_math_for_gpu);
-  return {GpuScheduler(kernel, target).run(), {}};
+  return GpuScheduler(kernel, target).run();
 }
 
 }  // namespace tenon::schedule

@@ -16,7 +16,7 @@ namespace tenon::schedule {
 class GpuScheduler {
  public:
   GpuScheduler(const kernel::Kernel& source, const GpuTarget& target);
-  kernel::Kernel run();
+  Scheduled run();
 
  private:
   // Parallel loops around a body, after what is looked up once.
@@ -44,14 +44,16 @@ class GpuScheduler {
     std::vector<kernel::Loop> outer;  // of products that have nothing to do with each other
     kernel::Loop row, col;
     const kernel::Store* store;
-    const kernel::Expr* reduce;
+    kernel::ExprRef reduce;
     std::optional<DType> tensor_core;  // of the operands, where they go there
 
     Symbol k() const { return reduce->range[0]; }
     const Dim& depth() const { return reduce->bound; }
   };
   std::optional<Contraction> find_contraction(const Nest& nest) const;
-  kernel::Block schedule_contraction(const Contraction& contraction);
+  kernel::Block schedule_contraction(Contraction contraction);
+  kernel::ExprRef packed(const Contraction& contraction, int operand, const kernel::Loop& along);
+  std::optional<DType> for_tensor_cores(const kernel::Expr& reduce) const;
 
   // What every kind needs.
   kernel::Block grid(const Dim& items, int64_t threads, const Symbol& block, kernel::Block body);
@@ -69,6 +71,7 @@ class GpuScheduler {
   const kernel::Kernel& source_;
   const GpuTarget& target_;
   kernel::Kernel kernel_;
+  std::vector<kernel::Kernel> packs_;
   int names_ = 0;
 };
 
