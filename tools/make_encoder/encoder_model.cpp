@@ -25,6 +25,7 @@ void check(const EncoderOptions& o) {
   if (!positive || o.hidden % o.heads != 0) {
     throw std::invalid_argument("sizes must be positive and hidden a multiple of heads");
   }
+  if (o.bf16 && o.form == Form::Fused) throw std::invalid_argument("the fused form is f32 only");
   const int64_t limit = int64_t{1} << 28;  // floats: a protobuf message ends at 2 GB
   const int64_t floats = (o.vocab + o.maxpos + 2) * o.hidden +
                          o.layers * (4 * o.hidden * o.hidden + 2 * o.hidden * o.ffn);
@@ -43,13 +44,14 @@ std::string encoder_model(const EncoderOptions& options) {
   for (const char* name : {"input_ids", "attention_mask", "token_type_ids"}) {
     w.input(name, kInt64, {"batch", "seq"});
   }
+  if (options.bf16) w.use_floats_of(kBfloat16);
   std::unique_ptr<EncoderForm> form = make_form(w, options);
   std::string x = form->embed();
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     x = form->layer(x, "layer" + std::to_string(layer) + ".");
   }
   w.raw_node("out", "Identity", {x}, {"last_hidden_state"});
-  w.output("last_hidden_state", kFloat, {"batch", "seq", options.hidden});
+  w.output("last_hidden_state", w.float_type(), {"batch", "seq", options.hidden});
   return w.finish();
 }
 

@@ -10,7 +10,7 @@
 namespace tenon::make_encoder {
 
 // Inputs input_ids, attention_mask, token_type_ids: i64[batch, seq]; output last_hidden_state:
-// f32[batch, seq, hidden].
+// f32[batch, seq, hidden] (or bf16).
 enum class Form {
   Decomposed,  // torch.onnx, opset 14: LayerNorm and Gelu as primitives, constant reshape targets
   Opset17,     // newer exports: LayerNormalization; reshape targets and mask computed from Shape
@@ -22,6 +22,7 @@ struct EncoderOptions {
   int64_t layers = 6, hidden = 384, heads = 12, ffn = 1536, vocab = 30522, maxpos = 512;
   uint64_t seed = 0;
   Form form = Form::Decomposed;
+  bool bf16 = false;  // weights and everything computed are bf16, not f32
 };
 
 // The model's bytes. All forms of the same options have the same weights. Throws

@@ -113,7 +113,7 @@ class ExportedForm : public EncoderForm {
   }
 
   std::string additive_mask() {
-    const std::string mask = w.node("Cast", {mask_4d()}, {{"to", int64_t{kFloat}}});
+    const std::string mask = w.node("Cast", {mask_4d()}, {{"to", int64_t{w.float_type()}}});
     return w.node("Mul", {w.node("Sub", {one(), mask}), w.scalar("filter", -10000.0f)});
   }
 
@@ -126,7 +126,7 @@ class ExportedForm : public EncoderForm {
     const std::string minus = w.node("Mul", {ones, w.int64s("minus_one", {}, {-1})});
     const std::string guarded = w.node("Where", {w.node("Equal", {target, minus}), ones, target});
     const std::string mask =
-        w.node("Cast", {w.node("Expand", {mask_4d(), guarded})}, {{"to", int64_t{kFloat}}});
+        w.node("Cast", {w.node("Expand", {mask_4d(), guarded})}, {{"to", int64_t{w.float_type()}}});
     const std::string inverted = w.node("Sub", {one(), mask});
     const std::string masked = w.node("Cast", {inverted}, {{"to", int64_t{kBool}}});
     const float lowest = std::numeric_limits<float>::lowest();

@@ -16,7 +16,7 @@ using namespace tenon::make_encoder;
 constexpr const char* kUsage =
     "usage: make_encoder OUT.onnx [--layers 6] [--hidden 384] [--heads 12] [--ffn 1536]\n"
     "                    [--vocab 30522] [--maxpos 512] [--seed 0]\n"
-    "                    [--form decomposed|opset17|fused]\n";
+    "                    [--form decomposed|opset17|fused] [--dtype f32|bf16]\n";
 
 template <typename T>
 bool parse_number(std::string_view text, T& value) {
@@ -29,6 +29,10 @@ bool set_option(EncoderOptions& o, std::string_view name, std::string_view value
     const auto form = parse_form(value);
     if (form) o.form = *form;
     return form.has_value();
+  }
+  if (name == "--dtype") {
+    o.bf16 = value == "bf16";
+    return o.bf16 || value == "f32";
   }
   if (name == "--seed") return parse_number(value, o.seed);
   const std::pair<std::string_view, int64_t*> sizes[] = {

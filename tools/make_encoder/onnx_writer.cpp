@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -138,8 +139,17 @@ std::string OnnxWriter::tensor(const std::string& name, int type, const std::vec
 
 std::string OnnxWriter::floats(const std::string& name, const std::vector<int64_t>& dims,
                                std::span<const float> values) {
-  return tensor(name, kFloat, dims,
-                {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  if (float_type_ == kFloat) {
+    return tensor(name, kFloat, dims,
+                  {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  }
+  std::vector<uint16_t> narrow;
+  for (const float value : values) {
+    const auto bits = std::bit_cast<uint32_t>(value);
+    narrow.push_back(static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+  }
+  return tensor(name, kBfloat16, dims,
+                {reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof(uint16_t)});
 }
 
 std::string OnnxWriter::int64s(const std::string& name, const std::vector<int64_t>& dims,

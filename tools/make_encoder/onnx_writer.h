@@ -21,7 +21,7 @@
 namespace tenon::make_encoder {
 
 // TensorProto.DataType.
-inline constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9;
+inline constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9, kBfloat16 = 16;
 
 using Dimension = std::variant<int64_t, std::string>;  // a number or a dim_param
 struct Int64Vector {                                   // a tensor of one axis
@@ -64,6 +64,9 @@ class OnnxWriter {
                 const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                 const std::vector<Attribute>& attributes = {}, const std::string& domain = "");
 
+  // What floats() writes: kFloat, or kBfloat16, rounded to nearest even.
+  void use_floats_of(int type) { float_type_ = type; }
+  int float_type() const { return float_type_; }
   // Initializers with raw_data. A name given before is not written again.
   std::string floats(const std::string& name, const std::vector<int64_t>& dims,
                      std::span<const float> values);
@@ -98,6 +101,7 @@ class OnnxWriter {
   std::string functions_;  // fields of the model message
   std::set<std::string> initializers_;
   int count_ = 0;
+  int float_type_ = kFloat;
 };
 
 // Writes a file whole or not at all: into a temporary beside it, then renamed. Throws
