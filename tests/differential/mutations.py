@@ -57,7 +57,7 @@ MUTATIONS = [
     Mutation("a transpose writes rows for columns", "src/schedule/transpose.cpp",
              "load(block, turned.dtype, Dim(out_lane) * kLaneCount + out)",
              "load(block, turned.dtype, Dim(out) * kLaneCount + out_lane)"),
-    Mutation("the last chunk of a contraction is a whole one", "src/schedule/reductions.cpp",
+    Mutation("the last chunk of a contraction is a whole one", "src/schedule/serial_reductions.cpp",
              "min(e.bound - first, kContractionChunk)", "min(e.bound - first + 1, kContractionChunk)"),
     Mutation("the last tile stores all its columns", "src/schedule/tile.cpp",
              "s.guards.push_back({column, c.columns});", ""),
