@@ -1,6 +1,7 @@
 // GPUs through CUDA: schedules for blocks of threads, code as cubins.
 #include "base/error.h"
 #include "driver/backend.h"
+#include "schedule/gpu/schedule.h"
 
 namespace tenon::driver {
 namespace {
@@ -16,7 +17,7 @@ class CudaBackend : public Backend {
   }
 
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
-    throw unsupported_error("[cuda] there is no schedule for kernel {} yet", lowered.name);
+    return schedule::schedule_for_gpu(lowered, {});
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
     throw unsupported_error("[cuda] there is no code for kernel {} yet", kernel.name);

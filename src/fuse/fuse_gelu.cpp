@@ -74,7 +74,7 @@ struct Match {
 
 std::optional<Match> match_gelu(const Node& erf, const graph::UseLists& uses) {
   std::optional<Scaled> argument = as_scaled(erf.operand(0));
-  if (!argument || !close(argument->factor, kSqrtHalf)) return std::nullopt;
+  if (!argument || !close(argument->factor, kSqrtHalf, erf.types()[0].dtype)) return std::nullopt;
   State state{.x = argument->value};
   Value value{&erf};
   while (const Node* user = uses.only_user(value)) {

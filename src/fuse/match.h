@@ -16,8 +16,12 @@ namespace tenon::fuse {
 // The one element of a float constant, whatever its rank.
 std::optional<double> scalar_constant(graph::Value value);
 
-// Constants of a pattern: equal to within what f32 rounding and printed decimals do to them.
-inline bool close(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+// Constants of a pattern: equal to within what rounding to their dtype and printed decimals do to
+// them.
+inline bool close(double a, double b, DType dtype = DType::F32) {
+  const double rounding = dtype == DType::BF16 ? 0x1p-8 : dtype == DType::F16 ? 0x1p-11 : 1e-6;
+  return std::abs(a - b) <= rounding * std::abs(b);
+}
 
 // value * factor: a product or quotient with a scalar constant that does not change the type.
 struct Scaled {
