@@ -1,18 +1,10 @@
-// Where values live: names of C types, pointers to memory, variables for registers.
+// Where values live: names of vector types, pointers to memory, variables for registers.
 #include "base/error.h"
 #include "codegen/c/emitter.h"
 
 namespace tenon::codegen::c {
 
 using kernel::kLaneCount;
-
-std::string memory_type(DType dtype) {
-  if (dtype == DType::Bool || !kernel::is_computed(dtype))
-    return fmt::format("u{}", size_of(dtype) * 8);  // their bits
-  return std::string(to_string(dtype));
-}
-
-std::string scalar_type(DType dtype) { return memory_type(dtype); }
 
 std::string vector_type(DType dtype) {
   return dtype == DType::Bool ? "i32v" : scalar_type(dtype) + "v";
@@ -67,7 +59,7 @@ void Emitter::declare_buffers() {
     const kernel::Buffer& buffer = kernel_.buffers[i];
     Storage storage;
     storage.base = names_.fresh(buffer.name);
-    const std::string type = memory_type(buffer.dtype);
+    const std::string type = scalar_type(buffer.dtype);
     switch (buffer.storage) {
       case kernel::Storage::Global:
         line("{} *const {} = buffers[{}];", type, storage.base, argument++);

@@ -1,9 +1,8 @@
 // Expressions: each node becomes a variable. A value that does not depend on the lane stays a
 // scalar and is spread only where it meets a vector.
-#include <cmath>
-
 #include "base/error.h"
 #include "codegen/c/emitter.h"
+#include "codegen/text/scalar_ops.h"
 
 namespace tenon::codegen::c {
 
@@ -12,73 +11,62 @@ using kernel::Op;
 
 namespace {
 
-enum Kinds : unsigned {
-  kBool = 1u << static_cast<int>(DTypeKind::Bool),
-  kUnsigned = 1u << static_cast<int>(DTypeKind::Unsigned),
-  kSigned = 1u << static_cast<int>(DTypeKind::Signed),
-  kFloat = 1u << static_cast<int>(DTypeKind::Float),
-  kInteger = kUnsigned | kSigned,
-  kNumber = kInteger | kFloat,
-};
-
-// How an op is written in C for operands of these kinds. {0}, {1}, {2}: the operands; {t}: the C
-// type of the first one, as the functions of the prelude are named; {s}: of its elements; {last}:
-// their highest bit.
+// How an op is written for vectors of these kinds of elements. {0}, {1}, {2}: the operands; {t}:
+// the type of the first one, as the functions of the prelude are named; {s}: of its elements;
+// {last}: their highest bit.
 struct OpRow {
   Op op;
   unsigned kinds;
-  const char* scalar;
-  const char* vector;
+  const char* text;
 };
 constexpr OpRow kRows[] = {
-    {Op::Neg, kNumber, "-{0}", "-{0}"},
-    {Op::Abs, kNumber, "abs_{t}({0})", "abs_{t}({0})"},
-    {Op::Sqrt, kFloat, "sqrt_{t}({0})", "sqrt_{t}({0})"},
-    {Op::Round, kFloat, "round_{t}({0})", "round_{t}({0})"},
-    {Op::Floor, kFloat, "floor_{t}({0})", "floor_{t}({0})"},
-    {Op::Pow2, kFloat, "pow2_{t}({0})", "pow2_{t}({0})"},
-    {Op::Exponent, kFloat, "exponent_{t}({0})", "exponent_{t}({0})"},
-    {Op::Mantissa, kFloat, "mantissa_{t}({0})", "mantissa_{t}({0})"},
-    {Op::Not, kBool, "!{0}", "~{0}"},
-    {Op::Add, kNumber, "{0} + {1}", "{0} + {1}"},
-    {Op::Sub, kNumber, "{0} - {1}", "{0} - {1}"},
-    {Op::Mul, kNumber, "{0} * {1}", "{0} * {1}"},
-    {Op::Scale, kFloat, "scale_{t}({0}, {1})", "scale_{t}({0}, {1})"},
-    {Op::Div, kFloat, "{0} / {1}", "{0} / {1}"},
-    {Op::Div, kInteger, "div_{t}({0}, {1})", "div_{t}({0}, {1})"},
-    {Op::Min, kNumber, "min_{t}({0}, {1})", "min_{t}({0}, {1})"},
-    {Op::Max, kNumber, "max_{t}({0}, {1})", "max_{t}({0}, {1})"},
-    {Op::Min, kBool, "{0} & {1}", "{0} & {1}"},
-    {Op::Max, kBool, "{0} | {1}", "{0} | {1}"},
-    {Op::Equal, kNumber | kBool, "{0} == {1}", "MASK({0} == {1})"},
-    {Op::Less, kNumber, "{0} < {1}", "MASK({0} < {1})"},
-    {Op::LessEqual, kNumber, "{0} <= {1}", "MASK({0} <= {1})"},
-    {Op::Less, kBool, "{0} < {1}", "~{0} & {1}"},
-    {Op::LessEqual, kBool, "{0} <= {1}", "~{0} | {1}"},
-    {Op::And, kBool, "{0} & {1}", "{0} & {1}"},
-    {Op::Or, kBool, "{0} | {1}", "{0} | {1}"},
-    {Op::BitAnd, kInteger, "{0} & {1}", "{0} & {1}"},
-    {Op::BitOr, kInteger, "{0} | {1}", "{0} | {1}"},
-    {Op::BitXor, kInteger, "{0} ^ {1}", "{0} ^ {1}"},
-    {Op::ShiftLeft, kInteger, "{0} << ({1} & {last})", "{0} << ({1} & splat_{s}({last}))"},
-    {Op::ShiftRight, kInteger, "{0} >> ({1} & {last})", "{0} >> ({1} & splat_{s}({last}))"},
-    {Op::Fma, kFloat, "fma_{t}({0}, {1}, {2})", "fma_{t}({0}, {1}, {2})"},
-    {Op::Fma, kInteger, "{0} * {1} + {2}", "{0} * {1} + {2}"},
+    {Op::Neg, kNumberKind, "-{0}"},
+    {Op::Abs, kNumberKind, "abs_{t}({0})"},
+    {Op::Sqrt, kFloatKind, "sqrt_{t}({0})"},
+    {Op::Round, kFloatKind, "round_{t}({0})"},
+    {Op::Floor, kFloatKind, "floor_{t}({0})"},
+    {Op::Pow2, kFloatKind, "pow2_{t}({0})"},
+    {Op::Exponent, kFloatKind, "exponent_{t}({0})"},
+    {Op::Mantissa, kFloatKind, "mantissa_{t}({0})"},
+    {Op::Not, kBoolKind, "~{0}"},
+    {Op::Add, kNumberKind, "{0} + {1}"},
+    {Op::Sub, kNumberKind, "{0} - {1}"},
+    {Op::Mul, kNumberKind, "{0} * {1}"},
+    {Op::Scale, kFloatKind, "scale_{t}({0}, {1})"},
+    {Op::Div, kFloatKind, "{0} / {1}"},
+    {Op::Div, kIntegerKind, "div_{t}({0}, {1})"},
+    {Op::Min, kNumberKind, "min_{t}({0}, {1})"},
+    {Op::Max, kNumberKind, "max_{t}({0}, {1})"},
+    {Op::Min, kBoolKind, "{0} & {1}"},
+    {Op::Max, kBoolKind, "{0} | {1}"},
+    {Op::Equal, kNumberKind | kBoolKind, "MASK({0} == {1})"},
+    {Op::Less, kNumberKind, "MASK({0} < {1})"},
+    {Op::LessEqual, kNumberKind, "MASK({0} <= {1})"},
+    {Op::Less, kBoolKind, "~{0} & {1}"},
+    {Op::LessEqual, kBoolKind, "~{0} | {1}"},
+    {Op::And, kBoolKind, "{0} & {1}"},
+    {Op::Or, kBoolKind, "{0} | {1}"},
+    {Op::BitAnd, kIntegerKind, "{0} & {1}"},
+    {Op::BitOr, kIntegerKind, "{0} | {1}"},
+    {Op::BitXor, kIntegerKind, "{0} ^ {1}"},
+    {Op::ShiftLeft, kIntegerKind, "{0} << ({1} & splat_{s}({last}))"},
+    {Op::ShiftRight, kIntegerKind, "{0} >> ({1} & splat_{s}({last}))"},
+    {Op::Fma, kFloatKind, "fma_{t}({0}, {1}, {2})"},
+    {Op::Fma, kIntegerKind, "{0} * {1} + {2}"},
+    {Op::Select, kNumberKind | kBoolKind, "select_{t}({0}, {1}, {2})"},
 };
 
-const OpRow* find_row(Op op, DType dtype) {
+std::string vector_op_text(Op op, DType dtype, std::span<const std::string> operands) {
+  const auto operand = [&](size_t n) {
+    return n < operands.size() ? std::string_view(operands[n]) : std::string_view();
+  };
   for (const OpRow& row : kRows) {
-    if (row.op == op && (row.kinds >> static_cast<int>(info(dtype).kind) & 1)) return &row;
+    if (row.op != op || (row.kinds >> static_cast<int>(info(dtype).kind) & 1) == 0) continue;
+    return fmt::format(fmt::runtime(row.text), operand(0), operand(1), operand(2),
+                       fmt::arg("t", vector_type(dtype)), fmt::arg("s", scalar_type(dtype)),
+                       fmt::arg("last", info(dtype).bits - 1));
   }
-  return nullptr;
-}
-
-template <typename T>
-std::string float_text(T value, const char* suffix) {
-  if (std::isnan(value)) return fmt::format("__builtin_nan{}(\"\")", suffix);
-  if (std::isinf(value)) return fmt::format("({}__builtin_inf{}())", value < 0 ? "-" : "", suffix);
-  const std::string text = fmt::format("{:a}{}", value, suffix);
-  return std::signbit(value) ? "(" + text + ")" : text;
+  return {};
 }
 
 }  // namespace
@@ -93,25 +81,13 @@ Value Emitter::variable(DType dtype, bool vector, const std::vector<std::string>
   return result;
 }
 
-Value Emitter::emit_constant(DType dtype, double value) {
-  if (dtype == DType::F32) return {dtype, false, {float_text(static_cast<float>(value), "f")}};
-  if (dtype == DType::F64) return {dtype, false, {float_text(value, "")}};
-  uint64_t bits = 0;
-  if (dtype == DType::U64) {
-    bits = static_cast<uint64_t>(value);  // beyond the range of i64, too
-  } else {
-    store_from_f64(dtype, &bits, value);
-  }
-  return {dtype, false, {fmt::format("(({}){}u)", scalar_type(dtype), bits)}};
-}
-
 Value Emitter::emit_expr(const kernel::ExprRef& ref) {
   const kernel::Expr& expr = *ref;
   if (const auto it = memo_.find(&expr); it != memo_.end()) return it->second;
   Value result;
   switch (expr.op) {
     case Op::Const:
-      result = emit_constant(expr.dtype, expr.value);
+      result = {expr.dtype, false, {constant_text(expr.dtype, expr.value)}};
       break;
     case Op::Load:
       result = emit_load(expr);
@@ -186,26 +162,14 @@ Value Emitter::emit_pointwise(const kernel::Expr& expr) {
   if (vector) {
     for (Value& value : x) value = splat(value);
   }
-  const char* pattern = nullptr;
-  DType dtype = expr.args[0]->dtype;
-  if (expr.op == Op::Select) {
-    pattern = vector ? "select_{t}({0}, {1}, {2})" : "{0} ? {1} : {2}";
-    dtype = expr.dtype;
-  } else if (const OpRow* row = find_row(expr.op, dtype)) {
-    pattern = vector ? row->vector : row->scalar;
-  } else {
-    throw internal_error("kernel {}: no C for {} of {}", kernel_.name, kernel::info(expr.op).text,
-                         to_string(dtype));
-  }
-  const std::string type = vector ? vector_type(dtype) : scalar_type(dtype);
+  const DType dtype = expr.args.back()->dtype;
   std::vector<std::string> parts;
   for (size_t i = 0; i < x[0].parts.size(); ++i) {
-    const auto operand = [&](size_t n) {
-      return n < x.size() ? std::string_view(x[n].parts[i]) : std::string_view();
-    };
-    parts.push_back(fmt::format(fmt::runtime(pattern), operand(0), operand(1), operand(2),
-                                fmt::arg("t", type), fmt::arg("s", scalar_type(dtype)),
-                                fmt::arg("last", info(dtype).bits - 1)));
+    std::vector<std::string> operands;
+    for (const Value& value : x) operands.push_back(value.parts[i]);
+    parts.push_back((vector ? vector_op_text : scalar_op_text)(expr.op, dtype, operands));
+    TENON_CHECK(!parts.back().empty(), "kernel {}: no C for {} of {}", kernel_.name,
+                kernel::info(expr.op).text, to_string(dtype));
   }
   return variable(expr.dtype, vector, parts);
 }

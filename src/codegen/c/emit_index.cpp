@@ -7,11 +7,6 @@
 
 namespace tenon::codegen::c {
 
-std::string integer_text(int64_t value) {
-  if (value == std::numeric_limits<int64_t>::min()) return "(-9223372036854775807l - 1)";
-  return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
-}
-
 std::string Emitter::dim_at(const Dim& raw, int64_t lane) {
   at_lane_ = lane;
   return dim(at_lane(known(raw), lane));

@@ -22,7 +22,7 @@ constexpr const char* kAllLanes = "0xffff";
 std::string Emitter::pointer_to(int buffer, const Dim& offset) {
   const auto at = static_cast<size_t>(buffer);
   const std::string pointer = fresh("p");
-  line("{} *const {} = {} + {};", memory_type(kernel_.buffers[at].dtype), pointer,
+  line("{} *const {} = {} + {};", scalar_type(kernel_.buffers[at].dtype), pointer,
        storage_[at].base, dim(offset));
   return pointer;
 }
@@ -39,7 +39,7 @@ std::vector<std::string> Emitter::lane_elements(int buffer, const Dim& offset) {
   }
   const auto at = static_cast<size_t>(buffer);
   const std::string base = fresh("p");
-  line("{} *const {} = {} + {};", memory_type(kernel_.buffers[at].dtype), base, storage_[at].base,
+  line("{} *const {} = {} + {};", scalar_type(kernel_.buffers[at].dtype), base, storage_[at].base,
        sum(offset, Terms::Same));
   for (int64_t lane = 0; lane < kLaneCount; ++lane)
     elements.push_back(fmt::format("{}[{}]", base, varying_at(offset, lane)));
@@ -103,7 +103,7 @@ Value Emitter::load_scalar(const kernel::Expr& expr, const Dim& offset) {
 
 Value Emitter::load_vector(const kernel::Expr& expr, const Dim& offset) {
   const DType dtype = kernel_.buffers[static_cast<size_t>(expr.buffer)].dtype;
-  const std::string element = memory_type(dtype);
+  const std::string element = scalar_type(dtype);
   const Guarded guard = emit_guards(expr.guards);
   const std::string pointer = pointer_to(expr.buffer, at_lane(offset, 0));
   const auto parts_at = [&](const std::string& from) {
@@ -187,7 +187,7 @@ void Emitter::emit_store(const kernel::Store& store) {
 
 void Emitter::store_vector(const kernel::Store& store, const Value& value, const Guarded& guard) {
   const DType dtype = kernel_.buffers[static_cast<size_t>(store.buffer)].dtype;
-  const std::string element = memory_type(dtype);
+  const std::string element = scalar_type(dtype);
   const std::string pointer = pointer_to(store.buffer, at_lane(known(store.offset), 0));
   const auto assign = [&](const std::string& to) {
     for (size_t i = 0; i < value.parts.size(); ++i)

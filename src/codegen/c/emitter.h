@@ -13,9 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/c/names.h"
 #include "codegen/isa.h"
 #include "codegen/kernel_writer.h"
+#include "codegen/text/literals.h"
+#include "codegen/text/names.h"
 #include "kernel/kernel.h"
 
 namespace tenon::codegen::c {
@@ -95,7 +96,6 @@ class Emitter final : KernelWriter<Value, std::string> {
   // emit_expr.cpp
   Value emit_expr(const kernel::ExprRef& expr) override;
   Value in_all_lanes(const kernel::ExprRef& expr) override { return splat(emit_expr(expr)); }
-  Value emit_constant(DType dtype, double value);
   Value emit_index(const kernel::Expr& expr);
   Value emit_pointwise(const kernel::Expr& expr);
   Value emit_cast(const Value& x, DType to);
@@ -151,11 +151,7 @@ class Emitter final : KernelWriter<Value, std::string> {
   int64_t at_lane_ = 0;  // which element of a let's array is meant
 };
 
-// Names of C types: of a scalar, of a vector, of what lies in memory.
-std::string scalar_type(DType dtype);
-std::string vector_type(DType dtype);
-std::string memory_type(DType dtype);
-std::string integer_text(int64_t value);
+std::string vector_type(DType dtype);  // beside scalar_type
 
 // Lanes of a vector: as many as a register has of the widest type that differs by lane.
 int64_t lanes_of_vectors(const kernel::Kernel& kernel, Isa isa);

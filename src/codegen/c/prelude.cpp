@@ -132,6 +132,10 @@ SATURATE_ALL(f64, i64)
 constexpr const char* kFloats = R"(
 // Keeps a compiler from making one operation of two, for which it would call a library.
 #define APART(T, x) ({ T apart = x; __asm__("" : "+x"(apart)); apart; })
+#define inf_f32 __builtin_inff()
+#define inf_f64 __builtin_inf()
+#define nan_f32 __builtin_nanf("")
+#define nan_f64 __builtin_nan("")
 #define abs_f32 __builtin_fabsf
 #define sqrt_f32 __builtin_sqrtf
 #define round_f32(x) APART(f32, __builtin_roundevenf(x))

@@ -1,12 +1,12 @@
-// C identifiers for the names of a kernel: what C does not allow in a name becomes `_`, and no two
-// different names meet.
+// Identifiers for the names of a kernel, in languages like C: what they do not allow in a name
+// becomes `_`, and no two different names meet.
 #pragma once
 
 #include <map>
 #include <set>
 #include <string>
 
-namespace tenon::codegen::c {
+namespace tenon::codegen {
 
 class Names {
  public:
@@ -18,4 +18,4 @@ class Names {
   std::set<std::string> taken_;
 };
 
-}  // namespace tenon::codegen::c
+}  // namespace tenon::codegen

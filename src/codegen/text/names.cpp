@@ -1,11 +1,11 @@
 // See names.h.
-#include "codegen/c/names.h"
+#include "codegen/text/names.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
-namespace tenon::codegen::c {
+namespace tenon::codegen {
 
 // Ends with `_`, as no keyword, no name of the prelude and no temporary does.
 std::string Names::fresh(const std::string& name) {
@@ -24,4 +24,4 @@ const std::string& Names::of(const std::string& name) {
   return identifier;
 }
 
-}  // namespace tenon::codegen::c
+}  // namespace tenon::codegen
