@@ -2,12 +2,14 @@
 
 namespace tenon::runtime {
 
-Result<Arena> Arena::make(const program::Program& program, const Variables& variables) {
+Result<Arena> Arena::make(const program::Program& program, const Variables& variables,
+                          Memory& memory) {
   Arena arena;
   arena.program_ = &program;
   const program::ArenaPlan& plan = program.plan;
   for (const Dim& bytes : plan.stage_bytes) {
     Stage& stage = arena.stages_.emplace_back();
+    stage.block = MemoryBlock(memory);
     stage.dims = DimTable(variables);
     stage.bytes = stage.dims.add(bytes);
   }

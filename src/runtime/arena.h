@@ -14,8 +14,9 @@ namespace tenon::runtime {
 
 class Arena {
  public:
-  // `program` and `variables` must outlive the arena.
-  static Result<Arena> make(const program::Program& program, const Variables& variables);
+  // `program`, `variables` and `memory` must outlive the arena.
+  static Result<Arena> make(const program::Program& program, const Variables& variables,
+                            Memory& memory);
 
   // Computes the stage's offsets; gives its bytes. Reserves nothing.
   Result<int64_t> measure(int stage, std::span<const int64_t> variables);

@@ -2,15 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
-#include <new>
+#include <algorithm>
 
 #include "runtime/executor.h"
 
 namespace tenon::runtime {
 namespace {
-
-bool is_true(const void* scalar) { return *static_cast<const uint8_t*>(scalar) != 0; }
 
 std::vector<int> add_shape(DimTable& dims, const Shape& shape) {
   std::vector<int> positions;
@@ -23,12 +20,13 @@ std::vector<int> add_shape(DimTable& dims, const Shape& shape) {
 ControlStep::~ControlStep() = default;
 
 Result<std::unique_ptr<ControlStep>> ControlStep::make(const program::Program& program,
-                                                       int host_step, ThreadPool& pool,
+                                                       int host_step,
+                                                       std::shared_ptr<DeviceStream> stream,
                                                        const Variables& around) {
   const program::HostStep& step = program.host_steps[static_cast<size_t>(host_step)];
-  std::unique_ptr<ControlStep> control(new ControlStep(step));
+  std::unique_ptr<ControlStep> control(new ControlStep(step, std::move(stream)));
   for (const auto& body : step.bodies) {
-    if (Status status = control->add_body(body, pool, around); !status.ok()) return status.error();
+    if (Status status = control->add_body(body, around); !status.ok()) return status.error();
   }
   control->operand_dims_ = control->known_dims_ = control->result_dims_ = DimTable(around);
   for (const auto& operand : step.operands) {
@@ -51,11 +49,12 @@ Result<std::unique_ptr<ControlStep>> ControlStep::make(const program::Program& p
   }
   control->results_.resize(step.results.size());
   control->scans_.resize(step.results.size() - static_cast<size_t>(step.carried));
+  for (Stack& scan : control->scans_) scan.block = MemoryBlock(*control->stream_);
   control->find_symbols();
   return control;
 }
 
-Status ControlStep::add_body(std::shared_ptr<const program::Program> program, ThreadPool& pool,
+Status ControlStep::add_body(std::shared_ptr<const program::Program> program,
                              const Variables& around) {
   Body& body = bodies_.emplace_back();
   for (const Symbol& symbol : program->given) {
@@ -65,8 +64,11 @@ Status ControlStep::add_body(std::shared_ptr<const program::Program> program, Th
     body.given.push_back(found->second);
   }
   body.outputs.resize(program->outputs.size());
+  for (Held& held : body.outputs) {
+    for (MemoryBlock& block : held.blocks) block = MemoryBlock(*stream_);
+  }
   body.output_views.resize(program->outputs.size());
-  auto executor = Executor::load(std::move(program), pool);
+  auto executor = Executor::load(std::move(program), stream_);
   if (!executor) return executor.error();
   body.executor = std::move(executor.value());
   return {};
@@ -98,7 +100,7 @@ int64_t ControlStep::held_bytes() const {
   for (const Body& body : bodies_) {
     for (const Held& held : body.outputs) bytes += turns * held.bytes;
   }
-  for (const Stack& scan : scans_) bytes += static_cast<int64_t>(scan.bytes.size());
+  for (const Stack& scan : scans_) bytes += scan.bytes;
   return bytes;
 }
 
@@ -142,11 +144,12 @@ Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
     if (slots[i].late >= 0) continue;
     if (Status status = reserve(i); !status.ok()) return status;
     const Held& held = body.outputs[i];
-    body.output_views[i] = {const_cast<void*>(held.data), slots[i].type.dtype, held.shape, {}};
+    body.output_views[i] = {
+        const_cast<void*>(held.data), slots[i].type.dtype, held.shape, {}, true};
   }
   RunOptions inside = options;
   if (options.memory_limit > 0) inside.memory_around += held_bytes();
-  if (Status status = executor.execute(body.output_views, inside); !status.ok()) {
+  if (Status status = executor.commit(body.output_views, inside); !status.ok()) {
     cancelled_ = executor.cancelled();
     return status;
   }
@@ -154,9 +157,10 @@ Status ControlStep::run_body(Body& body, std::span<const IoView> inputs,
     if (slots[i].late < 0) continue;
     if (Status status = reserve(i); !status.ok()) return status;
     const Held& held = body.outputs[i];
-    if (held.bytes > 0)
-      std::memcpy(const_cast<void*>(held.data), executor.late_output(static_cast<int>(i)),
-                  static_cast<size_t>(held.bytes));
+    if (Status status = stream_->copy_within(const_cast<void*>(held.data),
+                                             executor.late_output(static_cast<int>(i)), held.bytes);
+        !status.ok())
+      return status;
   }
   return {};
 }
@@ -173,7 +177,7 @@ Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t
     for (size_t axis = 0; axis < operand_extents_[i].size(); ++axis) {
       operand_shapes_[i][axis] = operand_dims_[operand_extents_[i][axis]];
     }
-    operands_[i] = {operands[i], step_->operands[i].type.dtype, operand_shapes_[i], {}};
+    operands_[i] = {operands[i], step_->operands[i].type.dtype, operand_shapes_[i], {}, true};
   }
   Status status = step_->kind == program::HostKind::If ? run_if(variables, options)
                                                        : run_loop(variables, options);
@@ -185,8 +189,17 @@ Status ControlStep::run(std::span<void* const> operands, std::span<const int64_t
   return {};
 }
 
+Result<bool> ControlStep::is_true(const void* scalar) const {
+  uint8_t value = 0;
+  if (Status status = stream_->read(&value, scalar, sizeof(value)); !status.ok())
+    return status.error();
+  return value != 0;
+}
+
 Status ControlStep::run_if(std::span<const int64_t> variables, const RunOptions& options) {
-  const bool taken = is_true(operands_[0].data);
+  const Result<bool> condition = is_true(operands_[0].data);
+  if (!condition) return condition.error();
+  const bool taken = condition.value();
   Body& body = bodies_[taken ? 0 : 1];
   const size_t first = taken ? 1 : 1 + bodies_[0].executor->program().inputs.size();
   const std::span<const IoView> inputs(operands_);
@@ -205,15 +218,17 @@ Status ControlStep::run_if(std::span<const int64_t> variables, const RunOptions&
 Status ControlStep::run_loop(std::span<const int64_t> variables, const RunOptions& options) {
   Body& body = bodies_[0];
   const auto carried = static_cast<size_t>(step_->carried);
-  const int64_t trips = *static_cast<const int64_t*>(operands_[0].data);
-  uint8_t condition = is_true(operands_[1].data) ? 1 : 0;
-  int64_t trip = 0;
+  int64_t trip = 0, trips = 0;
+  uint8_t condition = 0;
+  if (Status status = stream_->copy_out(&trips, operands_[0].data, sizeof(trips)); !status.ok())
+    return status;
+  if (Status status = stream_->read(&condition, operands_[1].data, sizeof(condition)); !status.ok())
+    return status;
+  condition = condition != 0 ? 1 : 0;
   operands_[0].data = &trip;
   operands_[1].data = &condition;
-  for (Stack& scan : scans_) {
-    scan.count = 0;
-    scan.bytes.clear();
-  }
+  operands_[0].on_device = operands_[1].on_device = false;
+  for (Stack& scan : scans_) scan.count = scan.bytes = 0;
   for (size_t i = 0; i < carried; ++i) {
     const IoView& start = operands_[2 + i];
     const Result<int64_t> bytes = dense_bytes(start.dtype, start.shape);
@@ -228,7 +243,9 @@ Status ControlStep::run_loop(std::span<const int64_t> variables, const RunOption
     if (Status status = run_body(body, operands_, variables, static_cast<int>(trip & 1), options);
         !status.ok())
       return status;
-    condition = is_true(body.outputs[0].data) ? 1 : 0;
+    const Result<bool> goes_on = is_true(body.outputs[0].data);
+    if (!goes_on) return goes_on.error();
+    condition = goes_on.value() ? 1 : 0;
     for (size_t i = 0; i < carried; ++i) {
       const Held& next = body.outputs[1 + i];
       results_[i].data = next.data;
@@ -254,13 +271,22 @@ Status ControlStep::push(Stack& stack, const Held& tensor) {
   }
   stack.shape = tensor.shape;
   ++stack.count;
-  const auto* bytes = static_cast<const std::byte*>(tensor.data);
-  try {
-    stack.bytes.insert(stack.bytes.end(), bytes, bytes + tensor.bytes);
-  } catch (const std::bad_alloc&) {
-    return user_error("out of memory: {} bytes for a scanned output of {}",
-                      stack.bytes.size() + static_cast<size_t>(tensor.bytes), step_->origin);
-  }
+  if (Status status = make_room(stack, stack.bytes + tensor.bytes); !status.ok()) return status;
+  void* end = stack.block.data() + stack.bytes;
+  stack.bytes += tensor.bytes;
+  return stream_->copy_within(end, tensor.data, tensor.bytes);
+}
+
+// Twice what it had at least: the copies of a long loop are as many bytes as it gives.
+Status ControlStep::make_room(Stack& stack, int64_t bytes) const {
+  if (bytes <= stack.block.size()) return {};
+  MemoryBlock larger(*stream_);
+  const int64_t room = std::max(bytes, 2 * stack.block.size());
+  if (Status status = larger.reserve(room, "a scanned output"); !status.ok()) return status;
+  if (Status status = stream_->copy_within(larger.data(), stack.block.data(), stack.bytes);
+      !status.ok())
+    return status;
+  stack.block = std::move(larger);
   return {};
 }
 
@@ -277,8 +303,8 @@ void ControlStep::take(Stack& stack, size_t result) {
     }
   }
   held.shape[0] = stack.count;
-  held.data = stack.bytes.data();
-  held.bytes = static_cast<int64_t>(stack.bytes.size());
+  held.data = stack.block.data();
+  held.bytes = stack.bytes;
 }
 
 Status ControlStep::deliver(std::span<void* const> results, std::span<const int64_t> variables) {
@@ -292,7 +318,8 @@ Status ControlStep::deliver(std::span<void* const> results, std::span<const int6
                         step_->origin, i, held.shape[axis], axis,
                         step_->results[i].type.to_string());
     }
-    if (held.bytes > 0) std::memcpy(results[i], held.data, static_cast<size_t>(held.bytes));
+    if (Status status = stream_->copy_within(results[i], held.data, held.bytes); !status.ok())
+      return status;
   }
   return {};
 }

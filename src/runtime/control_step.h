@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/thread_pool.h"
 #include "program/program.h"
+#include "runtime/device.h"
 #include "runtime/dim_table.h"
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
@@ -24,11 +24,12 @@ class ControlStep {
   // `step` must outlive it; `around` numbers the symbols of the program that the step stands in,
   // `stages` says which of them have values before it runs.
   static Result<std::unique_ptr<ControlStep>> make(const program::Program& program, int host_step,
-                                                   ThreadPool& pool, const Variables& around);
+                                                   std::shared_ptr<DeviceStream> stream,
+                                                   const Variables& around);
   ~ControlStep();
 
   void set_threads(int threads);
-  // One pointer per operand; values of the symbols around.
+  // One pointer to device memory per operand; values of the symbols around.
   Status run(std::span<void* const> operands, std::span<const int64_t> variables,
              const RunOptions& options);
   bool cancelled() const {
@@ -41,7 +42,7 @@ class ControlStep {
   Status deliver(std::span<void* const> results, std::span<const int64_t> variables);
 
  private:
-  // A tensor that a body gave, or an operand.
+  // A tensor that a body gave, or an operand: on the device.
   struct Held {
     const void* data = nullptr;
     std::vector<int64_t> shape;
@@ -58,12 +59,13 @@ class ControlStep {
   struct Stack {
     int64_t count = 0;
     std::vector<int64_t> shape;
-    std::vector<std::byte> bytes;
+    int64_t bytes = 0;
+    MemoryBlock block;
   };
 
-  explicit ControlStep(const program::HostStep& step) : step_(&step) {}
-  Status add_body(std::shared_ptr<const program::Program> program, ThreadPool& pool,
-                  const Variables& around);
+  ControlStep(const program::HostStep& step, std::shared_ptr<DeviceStream> stream)
+      : step_(&step), stream_(std::move(stream)) {}
+  Status add_body(std::shared_ptr<const program::Program> program, const Variables& around);
   void find_symbols();
   Status run_body(Body& body, std::span<const IoView> inputs, std::span<const int64_t> variables,
                   int turn, const RunOptions& options);
@@ -71,10 +73,13 @@ class ControlStep {
   Status run_loop(std::span<const int64_t> variables, const RunOptions& options);
   int64_t held_bytes() const;
   Status check_memory(const RunOptions& options) const;
+  Result<bool> is_true(const void* scalar) const;
   Status push(Stack& stack, const Held& tensor);
+  Status make_room(Stack& stack, int64_t bytes) const;
   void take(Stack& stack, size_t result);
 
   const program::HostStep* step_;
+  std::shared_ptr<DeviceStream> stream_;
   std::vector<Body> bodies_;
   DimTable operand_dims_, known_dims_, result_dims_;
   std::vector<std::vector<int>> operand_extents_, result_extents_;  // positions in those

@@ -1,8 +1,11 @@
-// Runs a Program: maps its code, holds its weights, binds its symbols to the inputs' extents, and
-// walks its steps. Not for several threads at once. Returns errors and throws nothing.
+// Runs a Program on a device: loads its code, holds its weights, binds its symbols to the inputs'
+// extents, and has its steps run. Not for several threads at once. Returns errors and throws
+// nothing.
 //
 //   bind(inputs)              symbols get values; outputs' extents are known from here on
-//   execute(outputs)          the prologue if parameters changed, then every step
+//   commit(outputs)           the prologue if parameters changed, then every step, begun
+//   wait()                    they have ended, and outputs are the caller's
+//   execute(outputs)          both
 //
 // Host steps cut the steps into stages. Each gives values to more symbols; extents and memory of
 // what follows are resolved then.
@@ -20,25 +23,29 @@
 #include "program/program.h"
 #include "runtime/arena.h"
 #include "runtime/control_step.h"
-#include "runtime/cpu/executable_code.h"
+#include "runtime/device.h"
+#include "runtime/io_ports.h"
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
 #include "runtime/param_store.h"
 #include "runtime/run_options.h"
 #include "runtime/shape_binder.h"
-#include "runtime/step_list.h"
 
 namespace tenon::runtime {
 
 class Executor {
  public:
-  // Verifies the program and maps its code.
+  // Verifies the program and loads its code on the stream's device.
+  static Result<std::unique_ptr<Executor>> load(std::shared_ptr<const program::Program> program,
+                                                std::shared_ptr<DeviceStream> stream);
+  // On the CPU, with the threads of `pool`.
   static Result<std::unique_ptr<Executor>> load(std::shared_ptr<const program::Program> program,
                                                 ThreadPool& pool);
-  // With functions of this process instead of mapped code, one per Program::code.
+  // Likewise, with functions of this process instead of mapped code, one per Program::code.
   static Result<std::unique_ptr<Executor>> with_functions(
       std::shared_ptr<const program::Program> program, ThreadPool& pool,
       std::vector<program::KernelFunction> functions);
+  ~Executor();
 
   Status set_param(std::string_view name, DType dtype, std::span<const int64_t> shape,
                    const void* data) {
@@ -49,7 +56,7 @@ class Executor {
   // The value of a symbol of the program around a body, before bind.
   void give(int index, int64_t value) { binder_.give(index, value); }
   Status bind(std::span<const IoView> inputs);
-  // Of late outputs (IoSlot::late) known when execute has ended.
+  // Of late outputs (IoSlot::late) known when commit or execute has ended.
   std::span<const int64_t> output_extents(int output) const {
     return binder_.output_extents(output);
   }
@@ -58,14 +65,20 @@ class Executor {
   // Bytes of arena and scratch that a run takes where symbols have these values: the peak. Every
   // symbol of the inputs and of define steps has one; bodies are Unsupported.
   Result<int64_t> peak_bytes(const std::map<std::string, int64_t>& extents);
-  // Allocates nothing after the first run of a shape. A late output is copied to its view where
-  // that has data, and is readable until the next run. After an error, what outputs hold is
+  // Inputs have been read when commit returns, but for those on the device; outputs, and the shapes
+  // of their views, must stay until wait. On a device that does everything at once, that is when
+  // commit returns. A late output is copied to its view where that has data.
+  Status commit(std::span<const IoView> outputs, const RunOptions& options = {});
+  Status wait();
+  // Both. Allocates nothing after the first run of a shape. After an error, what outputs hold is
   // unspecified; the executor may be used again.
   Status execute(std::span<const IoView> outputs, const RunOptions& options = {});
   bool cancelled() const {
     return cancelled_;
   }  // whether the last run ended because it was asked to
+  // Until the next run: where a late output lies on the device, and a copy of it for the host.
   const void* late_output(int output) const;
+  Status read_late_output(int output, std::span<std::byte> to);
 
   const program::Program& program() const { return *program_; }
   const ParamStore& params() const { return params_; }
@@ -74,16 +87,18 @@ class Executor {
   int64_t arena_bytes() const { return arena_.bytes(); }  // of the last run
 
  private:
-  Executor(std::shared_ptr<const program::Program> program, ThreadPool& pool, ShapeBinder binder,
-           ParamStore params, Arena arena);
-  Status make_steps(std::span<const program::KernelFunction> functions);
+  Executor(std::shared_ptr<const program::Program> program, std::shared_ptr<DeviceStream> stream,
+           ShapeBinder binder, ParamStore params, Arena arena);
+  Status make_steps(const std::shared_ptr<const LoadedCode>& code);
+  Result<std::unique_ptr<StepRunner>> make_runner(std::span<const program::Step> steps,
+                                                  std::shared_ptr<const LoadedCode> code);
+  Status begin(std::span<const IoView> outputs, const RunOptions& options);
   Status prepare_params(const RunOptions& options);
   Status resolve(int stage, const RunOptions& options);
   Status run_stages(const RunOptions& options);
-  Status walk(StepList& list, const RunOptions& options);
-  Status check_memory(const StepList& list, int stage, const RunOptions& options) const;
-  int64_t scratch_of(const StepList& list) const { return list.scratch_bytes() * list.workers(); }
-  void point(StepList& list);
+  Status walk(StepRunner& steps, const RunOptions& options);
+  Status check_memory(const StepRunner& steps, int stage, const RunOptions& options) const;
+  void point(StepRunner& steps);
   void* address(const program::BufferRef& ref) const;
   Status run_host_step(int index, const RunOptions& options);
   Status run_control(int index, const RunOptions& options);
@@ -91,17 +106,17 @@ class Executor {
   void forget_resolved();
 
   std::shared_ptr<const program::Program> program_;
-  ThreadPool* pool_;
-  std::vector<cpu::ExecutableCode> code_;
+  std::shared_ptr<DeviceStream> stream_;  // outlives what lies in its memory
   ShapeBinder binder_;
   ParamStore params_;
-  StepList prologue_;
-  std::vector<StepList> stages_;
+  std::unique_ptr<StepRunner> prologue_;
+  std::vector<std::unique_ptr<StepRunner>> stages_;
   std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: a define
   Arena arena_;
   MemoryBlock scratch_;
-  std::vector<void*> inputs_, outputs_;
+  IoPorts ports_;
   std::vector<std::vector<void*>> operands_, results_;  // of control steps
+  std::vector<int64_t> defined_;                        // by the define step that ran last
   int threads_ = 1;
   bool cancelled_ = false;
   std::vector<uint64_t> resolved_versions_;  // per stage, of the binder's values; 0: none

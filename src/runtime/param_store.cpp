@@ -3,19 +3,18 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
-
 #include "runtime/cpu/release_pages.h"
 
 namespace tenon::runtime {
 namespace {
 
-constexpr int64_t kAlignment = 64;
+constexpr int64_t kAlignment = 256;  // what kernels of any device may count on
 
 }  // namespace
 
-Result<ParamStore> ParamStore::make(const program::Program& program) {
-  ParamStore store(program);
+Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStream& stream) {
+  ParamStore store(program, stream);
+  const bool in_place = stream.shares_host_memory();
   for (const program::ParamSlot& slot : program.params) {
     const Dim bytes = slot.type.bytes();
     if (!bytes.is_const()) {
@@ -27,9 +26,13 @@ Result<ParamStore> ParamStore::make(const program::Program& program) {
                         slot.type.to_string(), bytes.const_value(), slot.initial.size());
     }
     Param& param = store.params_.emplace_back();
-    param.data = slot.initial.empty() ? nullptr : slot.initial.data();
+    param.copy = MemoryBlock(stream);
+    param.data = in_place && !slot.initial.empty() ? slot.initial.data() : nullptr;
     param.bytes = bytes.const_value();
     store.param_bytes_ += param.bytes;
+  }
+  for (const program::ConstantSlot& slot : program.constants) {
+    store.constants_.push_back(in_place ? slot.bytes.data() : nullptr);
   }
   const auto read_by_a_run = [&](const program::BufferRef& ref) {
     const program::BufferRef root = root_of(program, ref);
@@ -72,13 +75,30 @@ Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64
     return user_error("parameter \"{}\": the value has no data", name);
   Param& param = params_[index];
   if (Status status = param.copy.reserve(param.bytes, "a parameter"); !status.ok()) return status;
-  if (param.bytes > 0) std::memcpy(param.copy.data(), data, static_cast<size_t>(param.bytes));
+  if (Status status = stream_->copy_in(param.copy.data(), data, param.bytes); !status.ok())
+    return status;
   param.data = param.copy.data();
   ++version_;
   return {};
 }
 
-Status ParamStore::check_all_set() const {
+Status ParamStore::upload() {
+  auto weights = DeviceWeights::of(*program_, *stream_);
+  if (!weights) return weights.error();
+  uploaded_ = std::move(weights.value());
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (!params_[i].data) params_[i].data = uploaded_->param(static_cast<int>(i));
+  }
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    constants_[i] = uploaded_->constant(static_cast<int>(i));
+  }
+  return {};
+}
+
+Status ParamStore::make_ready() {
+  if (!uploaded_ && !stream_->shares_host_memory()) {
+    if (Status status = upload(); !status.ok()) return status;
+  }
   for (size_t i = 0; i < params_.size(); ++i) {
     if (!params_[i].data && params_[i].bytes > 0) {
       return user_error("parameter \"{}\" is not set: call set_param before the first run",
@@ -89,6 +109,7 @@ Status ParamStore::check_all_set() const {
 }
 
 void ParamStore::release_sources() {
+  if (!stream_->shares_host_memory()) return;  // the upload did
   std::vector<std::span<const std::byte>> unneeded;
   for (size_t i = 0; i < params_.size(); ++i) {
     if (params_[i].prologue_only && !params_[i].copy.data())

@@ -1,12 +1,9 @@
 #include "runtime/run_owned.h"
 
-#include <cstring>
 #include <new>
 
 namespace tenon::runtime {
 namespace {
-
-constexpr int64_t kMostBytes = int64_t{1} << 46;  // more than any address space has
 
 Status allocate(const Executor& executor, int index, OwnedOutput& output) {
   const program::IoSlot& slot = executor.program().outputs[static_cast<size_t>(index)];
@@ -43,7 +40,8 @@ Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const I
     const auto index = static_cast<int>(i);
     if (Status status = allocate(executor, index, outputs[i]); !status.ok()) return status.error();
     if (outputs[i].bytes.empty()) continue;
-    std::memcpy(outputs[i].bytes.data(), executor.late_output(index), outputs[i].bytes.size());
+    if (Status status = executor.read_late_output(index, outputs[i].bytes); !status.ok())
+      return status.error();
   }
   return outputs;
 }

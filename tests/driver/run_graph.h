@@ -1,5 +1,6 @@
 // A graph, compiled once and run at any extents: driver, executor and inputs by name. Memory of
-// inputs and outputs may have a capacity above the extents.
+// inputs and outputs may have a capacity above the extents. Every run is repeated on a device whose
+// memory the host cannot touch, and must give the same bits there.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "driver/pipeline.h"
 #include "runtime/run_owned.h"
 #include "tests/lower/random_tensors.h"
+#include "tests/runtime/fake_cuda.h"
 
 namespace tenon::graph_test {
 
@@ -26,7 +28,10 @@ class RunGraph {
       : compiled_(
             driver::compile(graph, {.cpu = detect_cpu(isa), .skip = std::move(skip), .dump = {}})),
         program_(std::make_shared<const program::Program>(compiled_.program)),
-        executor_(runtime::Executor::load(program_, thread_pool()).take()) {}
+        executor_(runtime::Executor::load(program_, thread_pool()).take()),
+        elsewhere_(runtime::Executor::load(runtime::cuda::for_fake_cuda(*program_),
+                                           runtime::cuda::FakeCuda::stream())
+                       .take()) {}
 
   int kernels() const { return compiled_.kernels; }
   const program::Program& program() const { return *program_; }
@@ -35,11 +40,30 @@ class RunGraph {
   // Parameters without data are among the inputs. With `spare`, every axis that may have a capacity
   // of its own gets one that is so much larger, and what lies between is filled with 0xff.
   std::vector<graph::Tensor> run(const Tensors& inputs, int64_t spare = 0) {
+    std::vector<graph::Tensor> results;
+    try {
+      results = run_on(*executor_, inputs, spare);
+    } catch (const Error&) {
+      EXPECT_THROW(run_on(*elsewhere_, inputs, spare), Error);
+      throw;
+    }
+    const std::vector<graph::Tensor> there = run_on(*elsewhere_, inputs, spare);
+    EXPECT_EQ(results.size(), there.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      EXPECT_EQ(results[i].shape, there[i].shape) << program_->outputs[i].name;
+      EXPECT_TRUE(results[i].bytes == there[i].bytes) << program_->outputs[i].name;
+    }
+    return results;
+  }
+
+ private:
+  std::vector<graph::Tensor> run_on(runtime::Executor& executor, const Tensors& inputs,
+                                    int64_t spare) {
     for (const program::ParamSlot& param : program_->params) {
       const auto found = inputs.find(param.name);
       if (found == inputs.end()) continue;
       const graph::Tensor& t = found->second;
-      executor_->set_param(param.name, t.dtype, t.shape, t.bytes.data()).throw_if_error();
+      executor.set_param(param.name, t.dtype, t.shape, t.bytes.data()).throw_if_error();
     }
     std::vector<Padded> in, out;
     std::vector<runtime::IoView> in_views, out_views;
@@ -48,17 +72,17 @@ class RunGraph {
       in.back().copy(inputs.at(slot.name).bytes, true);
     }
     for (Padded& padded : in) in_views.push_back(padded.view());
-    executor_->bind(in_views).throw_if_error();
+    executor.bind(in_views).throw_if_error();
     const bool any_late = std::ranges::any_of(
         program_->outputs, [](const program::IoSlot& slot) { return slot.late >= 0; });
-    if (any_late) return run_owned(in_views);
+    if (any_late) return run_owned(executor, in_views);
     for (size_t i = 0; i < program_->outputs.size(); ++i) {
-      const auto extents = executor_->output_extents(static_cast<int>(i));
+      const auto extents = executor.output_extents(static_cast<int>(i));
       out.emplace_back(program_->outputs[i], std::vector<int64_t>(extents.begin(), extents.end()),
                        spare);
     }
     for (Padded& padded : out) out_views.push_back(padded.view());
-    executor_->execute(out_views).throw_if_error();
+    executor.execute(out_views).throw_if_error();
     std::vector<graph::Tensor> results;
     for (Padded& padded : out) {
       graph::Tensor& result = results.emplace_back(
@@ -70,10 +94,10 @@ class RunGraph {
     return results;
   }
 
- private:
-  std::vector<graph::Tensor> run_owned(std::span<const runtime::IoView> inputs) {
+  std::vector<graph::Tensor> run_owned(runtime::Executor& executor,
+                                       std::span<const runtime::IoView> inputs) {
     std::vector<graph::Tensor> results;
-    for (runtime::OwnedOutput& output : runtime::run_owned(*executor_, inputs).take()) {
+    for (runtime::OwnedOutput& output : runtime::run_owned(executor, inputs).take()) {
       const DType dtype = program_->outputs[results.size()].type.dtype;
       results.push_back({dtype, std::move(output.shape), std::move(output.bytes)});
     }
@@ -130,7 +154,7 @@ class RunGraph {
 
   driver::Compiled compiled_;
   std::shared_ptr<const program::Program> program_;
-  std::unique_ptr<runtime::Executor> executor_;
+  std::unique_ptr<runtime::Executor> executor_, elsewhere_;
 };
 
 }  // namespace tenon::graph_test

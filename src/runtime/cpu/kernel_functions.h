@@ -1,0 +1,29 @@
+// The kernels of a program as functions of this process: mapped code, or functions that were there
+// already.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "runtime/cpu/executable_code.h"
+#include "runtime/device.h"
+
+namespace tenon::runtime::cpu {
+
+class KernelFunctions : public LoadedCode {
+ public:
+  static Result<std::shared_ptr<const KernelFunctions>> map(const program::Program& program);
+  // One per Program::code.
+  explicit KernelFunctions(std::vector<program::KernelFunction> functions)
+      : functions_(std::move(functions)) {}
+
+  program::KernelFunction operator[](int code) const {
+    return functions_[static_cast<size_t>(code)];
+  }
+
+ private:
+  std::vector<ExecutableCode> mapped_;
+  std::vector<program::KernelFunction> functions_;
+};
+
+}  // namespace tenon::runtime::cpu

@@ -1,0 +1,107 @@
+// See io_ports.h.
+#include "runtime/io_ports.h"
+
+namespace tenon::runtime {
+
+IoPorts::IoPorts(const program::Program& program, DeviceStream& stream)
+    : program_(&program), stream_(&stream) {
+  inputs_.resize(program.inputs.size());
+  outputs_.resize(program.outputs.size());
+  for (auto* ports : {&inputs_, &outputs_}) {
+    for (Port& port : *ports) port.block = MemoryBlock(stream);
+  }
+}
+
+// On the device already, or to be copied.
+Status IoPorts::bind(Port& port, const IoView& view) {
+  port.host = {};
+  port.spread = false;
+  port.device = view.data;
+  if (view.on_device || stream_->shares_host_memory()) return {};
+  const Result<int64_t> bytes = memory_bytes(view);
+  if (!bytes) return bytes.error();
+  port.host = view;
+  port.bytes = bytes.value();
+  return {};
+}
+
+Status IoPorts::bind_inputs(std::span<const IoView> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (Status status = bind(inputs_[i], inputs[i]); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status IoPorts::copy_in() {
+  for (Port& port : inputs_) {
+    if (!port.host.data) continue;
+    if (Status status = port.block.reserve(port.bytes, "an input"); !status.ok()) return status;
+    port.device = port.block.data();
+    if (Status status = stream_->copy_in(port.device, port.host.data, port.bytes); !status.ok())
+      return status;
+  }
+  return {};
+}
+
+Status IoPorts::bind_outputs(std::span<const IoView> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Port& port = outputs_[i];
+    if (program_->outputs[i].late >= 0) continue;
+    if (Status status = bind(port, outputs[i]); !status.ok()) return status;
+    if (!port.host.data) continue;
+    if (Status status = port.block.reserve(port.bytes, "an output"); !status.ok()) return status;
+    port.device = port.block.data();
+  }
+  return {};
+}
+
+Status IoPorts::copy_out() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Port& port = outputs_[i];
+    if (program_->outputs[i].late >= 0 || !port.host.data) continue;
+    pending_ = true;
+    void* to = port.host.data;
+    if (has_gaps(port.host)) {
+      if (Status status = port.with_gaps.reserve(port.bytes, "an output"); !status.ok())
+        return status;
+      to = port.with_gaps.data();
+      port.spread = true;
+      port.dense = false;
+    }
+    if (Status status = stream_->copy_out(to, port.device, port.bytes); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status IoPorts::copy_late(int index, const void* from, const IoView& view) {
+  const Result<int64_t> bytes = dense_bytes(view.dtype, view.shape);
+  if (!bytes) return bytes.error();
+  if (view.on_device) return stream_->copy_within(view.data, from, bytes.value());
+  if (stream_->shares_host_memory()) {
+    copy_dense(from, view);
+    return {};
+  }
+  pending_ = true;
+  if (!has_gaps(view)) return stream_->copy_out(view.data, from, bytes.value());
+  Port& port = outputs_[static_cast<size_t>(index)];
+  if (Status status = port.with_gaps.reserve(bytes.value(), "an output"); !status.ok())
+    return status;
+  port.host = view;
+  port.spread = port.dense = true;
+  return stream_->copy_out(port.with_gaps.data(), from, bytes.value());
+}
+
+void IoPorts::finish() {
+  for (Port& port : outputs_) {
+    if (!port.spread) continue;
+    (port.dense ? copy_dense : copy_between_gaps)(port.with_gaps.data(), port.host);
+  }
+  forget();
+}
+
+void IoPorts::forget() {
+  for (Port& port : outputs_) port.spread = false;
+  pending_ = false;
+}
+
+}  // namespace tenon::runtime
