@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/device.h"
 #include "tenon/error.h"
 
 namespace tenon {
@@ -94,6 +95,10 @@ using NamedInputs = std::map<std::string, TensorView>;
 using NamedOutputs = std::map<std::string, MutableTensorView>;
 
 struct CompileOptions {
+  Device device;  // one that is not available is an Error which says why
+  // The compute capability to compile for, 90 for 9.0, where `device` is a GPU; 0: what it has.
+  // Where given, the GPU need not be there: then it is the run that is an Error.
+  int cuda_arch = 0;
   int threads = 0;  // 0: as many as this process may use
   std::string cpu;  // "avx2" or "avx512" caps the instruction set; empty: what the machine has (and
                     // TENON_CPU)
@@ -180,6 +185,7 @@ class CompiledGraph {
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
   std::vector<DimInfo> dims() const;
+  Device device() const;
   int threads() const;
   const CompileStats& stats() const;
   // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run (or

@@ -93,6 +93,12 @@ MemoryUse memory_of(const char* role, const program::IoSlot& slot,
 
 }  // namespace
 
+runtime::Executor& CompiledGraph::Impl::executor() {
+  if (!loaded)
+    throw user_error("[run] {} is not available: {}", to_string(device), why_unavailable(device));
+  return *loaded;
+}
+
 CompiledGraph::CompiledGraph(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 CompiledGraph::~CompiledGraph() = default;
 CompiledGraph::CompiledGraph(CompiledGraph&&) noexcept = default;
@@ -102,8 +108,8 @@ std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs, const Run
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
-  auto ran = runtime::run_owned(*impl.executor, impl.inputs, runtime_options(options));
-  if (!ran && impl.executor->cancelled()) throw Cancelled();
+  auto ran = runtime::run_owned(impl.executor(), impl.inputs, runtime_options(options));
+  if (!ran && impl.executor().cancelled()) throw Cancelled();
   std::vector<runtime::OwnedOutput> outputs = ran.take();
   std::vector<OwnedTensor> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -120,15 +126,15 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
   collect("output", impl.program->outputs, outputs, impl.outputs);
-  impl.executor->bind(impl.inputs).throw_if_error();
-  const Status status = impl.executor->execute(impl.outputs, runtime_options(options));
-  if (!status.ok() && impl.executor->cancelled()) throw Cancelled();
+  impl.executor().bind(impl.inputs).throw_if_error();
+  const Status status = impl.executor().execute(impl.outputs, runtime_options(options));
+  if (!status.ok() && impl.executor().cancelled()) throw Cancelled();
   status.throw_if_error();
 }
 
 int64_t CompiledGraph::peak_bytes(const std::map<std::string, int64_t>& extents) {
   const Exclusive exclusive(impl_->busy);
-  return impl_->executor->peak_bytes(extents).take();
+  return impl_->executor().peak_bytes(extents).take();
 }
 
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
@@ -136,7 +142,7 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   const Exclusive exclusive(impl.busy);
   collect("input", impl.program->inputs, inputs, impl.inputs);
   for (IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
-  impl.executor->bind(impl.inputs).throw_if_error();
+  impl.executor().bind(impl.inputs).throw_if_error();
   std::vector<MemoryUse> uses;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
     uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
@@ -144,16 +150,16 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   for (size_t i = 0; i < impl.outputs.size(); ++i) {
     if (impl.program->outputs[i].late >= 0) continue;  // only the run knows
     uses.push_back(tenon::memory_of("output", impl.program->outputs[i],
-                                    impl.executor->output_extents(static_cast<int>(i))));
+                                    impl.executor().output_extents(static_cast<int>(i))));
   }
-  uses.push_back({"the arena", impl.executor->measure_arena().take()});
+  uses.push_back({"the arena", impl.executor().measure_arena().take()});
   return uses;
 }
 
 void CompiledGraph::set_threads(int threads) {
   const Exclusive exclusive(impl_->busy);
   if (threads < 1) throw user_error("[set_threads] {} threads: at least 1 is needed", threads);
-  impl_->executor->set_threads(threads);
+  impl_->executor().set_threads(threads);
 }
 
 void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
@@ -161,7 +167,7 @@ void CompiledGraph::set_param(const std::string& name, const TensorView& value) 
   if (!value.capacity.empty() && value.capacity != value.shape) {
     throw user_error("[set_param] \"{}\": the value must be dense", name);
   }
-  impl_->executor->set_param(name, value.dtype, value.shape, value.data).throw_if_error();
+  impl_->executor().set_param(name, value.dtype, value.shape, value.data).throw_if_error();
 }
 
 std::vector<TensorInfo> CompiledGraph::inputs() const { return describe(impl_->program->inputs); }
@@ -175,12 +181,13 @@ std::vector<DimInfo> CompiledGraph::dims() const {
   return infos;
 }
 
-int CompiledGraph::threads() const { return impl_->executor->threads(); }
+Device CompiledGraph::device() const { return impl_->device; }
+int CompiledGraph::threads() const { return impl_->executor().threads(); }
 const CompileStats& CompiledGraph::stats() const { return impl_->stats; }
 double CompiledGraph::flops_of_last_run() const {
-  return static_cast<double>(impl_->executor->flops());
+  return static_cast<double>(impl_->executor().flops());
 }
-int64_t CompiledGraph::arena_bytes() const { return impl_->executor->arena_bytes(); }
+int64_t CompiledGraph::arena_bytes() const { return impl_->executor().arena_bytes(); }
 
 void OwnedTensor::check_dtype(DType wanted) const {
   if (wanted != dtype)

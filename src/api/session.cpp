@@ -1,6 +1,7 @@
 // Session: from a model file to a CompiledGraph: import, compile, load.
 #include <chrono>
 
+#include "api/device_id.h"
 #include "api/impl.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
@@ -18,6 +19,33 @@ CpuInfo target(const std::string& cap) {
   throw user_error("[compile] cpu \"{}\" is not known; there are: avx2, avx512", cap);
 }
 
+// The GPU's own, or the one that was asked for.
+int cuda_arch(const CompileOptions& options) {
+  if (options.device.kind() != Device::Kind::Cuda) {
+    if (options.cuda_arch != 0)
+      throw user_error("[compile] cuda_arch {} is for GPUs, the device is {}", options.cuda_arch,
+                       to_string(options.device));
+    return 0;
+  }
+  if (options.cuda_arch != 0) return options.cuda_arch;
+  const auto found = runtime::cuda_arch(options.device.index());
+  if (!found) {
+    throw user_error("[compile] {} is not available: {}", to_string(options.device),
+                     found.error().what());
+  }
+  return found.value();
+}
+
+// Null where the device is not there, which only a run needs.
+std::unique_ptr<runtime::Executor> load(const CompileOptions& options,
+                                        std::shared_ptr<const program::Program> program) {
+  if (options.cuda_arch != 0 && !is_available(options.device)) return nullptr;
+  auto stream = runtime::open_stream(device_id(options.device), thread_pool()).take();
+  auto executor = runtime::Executor::load(std::move(program), std::move(stream)).take();
+  if (options.threads > 0) executor->set_threads(options.threads);
+  return executor;
+}
+
 }  // namespace
 
 CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& options) const {
@@ -25,6 +53,8 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
     throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
   const auto begin = std::chrono::steady_clock::now();
   driver::Options compile;
+  compile.device = device_id(options.device).kind;
+  compile.cuda_arch = cuda_arch(options);
   compile.cpu = target(options.cpu);
   compile.codegen = options.codegen;
   driver::Compiled compiled =
@@ -32,14 +62,16 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
 
   auto impl = std::make_unique<CompiledGraph::Impl>();
   impl->program = std::make_shared<const program::Program>(std::move(compiled.program));
-  impl->executor = runtime::Executor::load(impl->program, thread_pool()).take();
-  if (options.threads > 0) impl->executor->set_threads(options.threads);
+  impl->device = options.device;
+  impl->loaded = load(options, impl->program);
   impl->inputs.resize(impl->program->inputs.size());
   impl->outputs.resize(impl->program->outputs.size());
-  impl->stats = {.kernels = compiled.kernels,
-                 .steps = static_cast<int>(impl->program->steps.size()),
-                 .weight_bytes = impl->executor->params().param_bytes(),
-                 .packed_bytes = impl->executor->params().packed_bytes()};
+  impl->stats.kernels = compiled.kernels;
+  impl->stats.steps = static_cast<int>(impl->program->steps.size());
+  if (impl->loaded) {
+    impl->stats.weight_bytes = impl->loaded->params().param_bytes();
+    impl->stats.packed_bytes = impl->loaded->params().packed_bytes();
+  }
   const auto end = std::chrono::steady_clock::now();
   impl->stats.milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
   return CompiledGraph(std::move(impl));

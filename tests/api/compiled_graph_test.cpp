@@ -183,5 +183,20 @@ TEST_F(CompiledGraphTest, RunIntoAllocatesNothingAfterTheFirstRunOfAShape) {
   EXPECT_EQ(allocations.load(), 0);
 }
 
+TEST(Device, NamesAreReadAndWritten) {
+  EXPECT_EQ(Device(), Device::Cpu());
+  EXPECT_EQ(to_string(Device::Cpu()), "cpu");
+  EXPECT_EQ(to_string(Device::Cuda()), "cuda:0");
+  EXPECT_EQ(Device::parse("cuda:12"), Device::Cuda(12));
+  EXPECT_EQ(Device::parse("cuda"), Device::Cuda(0));
+  for (const char* text : {"", "gpu", "cuda:", "cuda:1x", "cuda:-1", "CPU"}) {
+    EXPECT_THROW(Device::parse(text), Error) << text;
+  }
+  EXPECT_TRUE(is_available(Device::Cpu()));
+  EXPECT_EQ(why_unavailable(Device::Cpu()), "");
+  EXPECT_FALSE(is_available(Device::Cuda(77)));
+  EXPECT_NE(why_unavailable(Device::Cuda(77)), "");
+}
+
 }  // namespace
 }  // namespace tenon

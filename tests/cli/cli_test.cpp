@@ -87,6 +87,16 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
     expect_error(std::string("onnx-test x --sample ") + sample, 2, sample);
   expect_error("onnx-test x --at-least 85", 2, "--symbolic");
   expect_error("onnx-test x --symbolic --at-least 101", 2, "101");
+  for (const char* command : {"run x.onnx", "bench x.onnx", "show x.onnx", "onnx-test x"}) {
+    for (const char* device : {"tpu", "cuda:", "cuda:-1", "cuda:x", "cpu:0"}) {
+      expect_error(
+          std::string(command) + " --device " + device, 2,
+          "device '" + std::string(device) + "' is not known; there are: cpu, cuda, cuda:1");
+    }
+    expect_error(std::string(command) + " --device cuda --codegen llvm", 2,
+                 "--codegen llvm is for the CPU, not for cuda:0");
+  }
+  expect_error("show x.onnx --device cuda --cuda-arch 70", 2, "from 80 to 999");
   expect_error("show x.onnx --stage grph", 2, "there are: graph, kernel, source, program");
 }
 
@@ -267,6 +277,17 @@ TEST_F(Cli, ShowsEveryStage) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_FALSE(outcome.out.empty()) << stage;
   }
+}
+
+TEST_F(Cli, ADeviceThatIsNotThereIsAnErrorThatSaysWhy) {
+  const std::string message = "cuda:77 is not available: ";
+  for (const char* command : {"run ", "bench ", "onnx-test "}) {
+    expect_error(command + path("model.onnx") + " --device cuda:77", 1, message);
+  }
+  const Outcome devices = tenon("devices");
+  EXPECT_EQ(devices.code, 0);
+  EXPECT_EQ(devices.out.find("cpu      AVX"), 0U) << devices.out;
+  EXPECT_NE(devices.out.find("\ncuda:0 "), std::string::npos) << devices.out;
 }
 
 TEST_F(Cli, ReplaysASavedGraph) {

@@ -1,7 +1,8 @@
 // `tenon bench`: times a model at every combination of extents and threads, compiled once. With
 // --json one line per configuration on stdout, else a table. Share of peak: the graph's FLOPs over
 // what the probe sustains on as many threads, probed before and after each configuration (both are
-// given: a run whose two probes differ is not a figure).
+// given: a run whose two probes differ is not a figure). On GPUs there is no probe. Runs are timed
+// from the call until the outputs are back.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -24,7 +25,10 @@ struct Row {
   int threads = 1;
   Timing timing;
   double compile_ms = 0, rss_mb = 0, gflops = 0, peak_before = 0, peak_after = 0;
-  double share_of_peak() const { return gflops / std::max({peak_before, peak_after, 1e-9}); }
+  double share_of_peak() const {
+    const double peak = std::max(peak_before, peak_after);
+    return peak > 0 ? gflops / peak : 0;
+  }
 };
 
 std::string json_string(const std::string& text) {
@@ -40,20 +44,22 @@ std::string json_string(const std::string& text) {
   return quoted + "\"";
 }
 
-void print_json(const Row& row, const std::string& precision) {
+void print_json(const Row& row, const std::string& device, const std::string& precision) {
   std::vector<std::string> dims;
   for (const auto& [name, extent] : row.dims)
     dims.push_back(fmt::format("{}: {}", json_string(name), extent));
   fmt::print(
-      "{{\"dims\": {{{}}}, \"threads\": {}, \"precision\": {}, \"runs\": {}, \"median_ms\": "
+      "{{\"dims\": {{{}}}, \"device\": {}, \"threads\": {}, \"precision\": {}, \"runs\": {}, "
+      "\"median_ms\": "
       "{:.4f}, "
       "\"min_ms\": {:.4f}, \"p90_ms\": {:.4f}, \"first_ms\": {:.4f}, \"compile_ms\": {:.1f}, "
       "\"peak_rss_mb\": {:.1f}, \"gflops\": {:.2f}, \"share_of_peak\": {:.4f}, "
       "\"peak_gflops_before\": {:.1f}, "
       "\"peak_gflops_after\": {:.1f}}}\n",
-      fmt::join(dims, ", "), row.threads, json_string(precision), row.timing.sorted_ms.size(),
-      row.timing.median(), row.timing.minimum(), row.timing.quantile(0.9), row.timing.first_ms,
-      row.compile_ms, row.rss_mb, row.gflops, row.share_of_peak(), row.peak_before, row.peak_after);
+      fmt::join(dims, ", "), json_string(device), row.threads, json_string(precision),
+      row.timing.sorted_ms.size(), row.timing.median(), row.timing.minimum(),
+      row.timing.quantile(0.9), row.timing.first_ms, row.compile_ms, row.rss_mb, row.gflops,
+      row.share_of_peak(), row.peak_before, row.peak_after);
   std::fflush(stdout);
 }
 
@@ -63,10 +69,11 @@ void print_header() {
 }
 
 void print_row(const Row& row) {
-  fmt::print("{:<28} {:>7} {:>6} {:>10.3f} {:>10.3f} {:>10.3f} {:>8.1f}% {:>8.1f} {:>7.0f}\n",
+  const double share = row.share_of_peak();
+  fmt::print("{:<28} {:>7} {:>6} {:>10.3f} {:>10.3f} {:>10.3f} {:>9} {:>8.1f} {:>7.0f}\n",
              to_string(row.dims), row.threads, row.timing.sorted_ms.size(), row.timing.median(),
-             row.timing.minimum(), row.timing.quantile(0.9), 100 * row.share_of_peak(), row.rss_mb,
-             row.compile_ms);
+             row.timing.minimum(), row.timing.quantile(0.9),
+             share > 0 ? fmt::format("{:.1f}%", 100 * share) : "-", row.rss_mb, row.compile_ms);
   std::fflush(stdout);
 }
 
@@ -76,9 +83,11 @@ Row measure(CompiledGraph& graph, const Inputs& inputs, int threads, const Bench
   row.threads = graph.threads();
   row.dims = inputs.dims;
   fmt::print(stderr, "tenon: {} threads={}\n", to_string(row.dims), row.threads);
-  row.peak_before = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
+  const bool probe = graph.device().kind() == Device::Kind::Cpu;
+  if (probe) row.peak_before = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
   row.timing = time_runs(graph, inputs, options.runs, options.seconds);
-  row.peak_after = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
+  if (probe) row.peak_after = measure_peak_gflops(row.threads, kProbeSlices, options.probe_ms);
+  fmt::print(stderr, "tenon: the first run took {:.3f} ms\n", row.timing.first_ms);
   row.rss_mb = peak_rss_mb();
   row.gflops = graph.flops_of_last_run() / (row.timing.median() * 1e6);
   return row;
@@ -105,7 +114,7 @@ void bench(const BenchOptions& options) {
     for (const int count : threads) {
       Row row = measure(graph, inputs, count, options);
       row.compile_ms = std::exchange(compile_ms, 0);
-      options.json ? print_json(row, options.precision) : print_row(row);
+      options.json ? print_json(row, to_string(graph.device()), options.precision) : print_row(row);
       reset_peak_rss();
     }
     inputs = {};

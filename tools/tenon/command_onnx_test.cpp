@@ -1,5 +1,5 @@
-// `tenon onnx-test`: cases of the ONNX backend test suites, on the interpreter or compiled. What
-// the compiler cannot run yet is interpreted, and counted so.
+// `tenon onnx-test`: cases of the ONNX backend test suites, interpreted or compiled for a device.
+// What the compiler cannot run yet is interpreted, and counted so.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "driver/pipeline.h"
+#include "runtime/devices.h"
 #include "runtime/run_owned.h"
 #include "tools/onnx_test/suite.h"
 #include "tools/tenon/arguments.h"
@@ -41,44 +42,54 @@ std::vector<Tensor> run_compiled(Executor& executor, const Inputs& inputs) {
   return outputs;
 }
 
-Prepared compiled_for_cpu(const graph::Graph& g, const std::string& codegen) {
-  try {
-    driver::Options options;
-    options.cpu = cpu_info();
-    options.codegen = codegen;
-    auto program = std::make_shared<const program::Program>(driver::compile(g, options).program);
-    std::shared_ptr<Executor> executor = Executor::load(std::move(program), thread_pool()).take();
-    return {[executor](const Inputs& inputs) { return run_compiled(*executor, inputs); }, true, {}};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Unsupported) throw;
-    return onnx_test::interpreted(g, error.what());
+// What compiles and loads, the same for every case.
+struct Compiler {
+  driver::Options options;
+  runtime::DeviceId device;
+
+  Prepared operator()(const graph::Graph& g) const {
+    try {
+      auto program = std::make_shared<const program::Program>(driver::compile(g, options).program);
+      auto stream = runtime::open_stream(device, thread_pool()).take();
+      std::shared_ptr<Executor> executor =
+          Executor::load(std::move(program), std::move(stream)).take();
+      return {
+          [executor](const Inputs& inputs) { return run_compiled(*executor, inputs); }, true, {}};
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Unsupported) throw;
+      return onnx_test::interpreted(g, error.what());
+    }
   }
-}
-
-Prepared interpreted(const graph::Graph& g, const std::string&) {
-  return onnx_test::interpreted(g);
-}
-
-struct DeviceRow {
-  std::string_view name;
-  Prepared (*prepare)(const graph::Graph&, const std::string& codegen);
-  bool generates_code;
 };
 
-constexpr DeviceRow kDevices[] = {
-    {"interpreter", interpreted, false},
-    {"cpu", compiled_for_cpu, true},
-};
+Device compiled_for(const tenon::Device& device, const std::string& codegen) {
+  Compiler compiler;
+  compiler.options.cpu = cpu_info();
+  compiler.options.codegen = codegen;
+  if (device.kind() == tenon::Device::Kind::Cuda) {
+    if (!is_available(device))
+      throw user_error("{} is not available: {}", to_string(device), why_unavailable(device));
+    compiler.device = {program::DeviceKind::Cuda, device.index()};
+    compiler.options.device = compiler.device.kind;
+    compiler.options.cuda_arch = runtime::cuda_arch(device.index()).take();
+  }
+  return compiler;
+}
 
 Device device_of(const std::string& name, const std::string& codegen) {
-  for (const DeviceRow& row : kDevices) {
-    if (row.name != name) continue;
-    if (!codegen.empty() && !row.generates_code)
+  if (name == "interpreter") {
+    if (!codegen.empty())
       throw UsageError("--codegen {}: device {} generates no code", codegen, name);
-    check_codegen(codegen);
-    return [&row, codegen](const graph::Graph& g) { return row.prepare(g, codegen); };
+    return [](const graph::Graph& g) { return onnx_test::interpreted(g); };
   }
-  throw UsageError("device '{}' is not known; there are: interpreter, cpu", name);
+  tenon::Device device;
+  try {
+    device = tenon::Device::parse(name);
+  } catch (const Error& error) {
+    throw UsageError("{}, interpreter", error.what());
+  }
+  check_codegen(codegen, device);
+  return compiled_for(device, codegen);
 }
 
 }  // namespace

@@ -29,11 +29,16 @@ void show(const ShowOptions& options) {
     throw UsageError("stage '{}' is not known; there are: graph, kernel, source, program",
                      options.stage);
   }
-  check_codegen(options.codegen);
+  const Device device = parse_device(options.device);
+  check_codegen(options.codegen, device);
   const graph::Graph graph = onnx::import_file(options.model);
   if (options.stage == "graph") fmt::print("== import\n{}\n", graph::print(graph));
   driver::Options compile;
   compile.cpu = cpu_info();
+  if (device.kind() == Device::Kind::Cuda) {
+    compile.device = program::DeviceKind::Cuda;
+    compile.cuda_arch = options.cuda_arch;
+  }
   compile.codegen = options.codegen;
   compile.dump = [&](std::string_view pass, const std::string& text) {
     if (stage_of(pass) == options.stage) fmt::print("== {}\n{}\n", pass, text);

@@ -27,6 +27,7 @@ struct ModelOptions {
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
   std::string codegen;  // what generates machine code; empty: TENON_CODEGEN, or llvm
+  std::string device = "cpu";
 };
 
 struct RunOptions : ModelOptions {
@@ -47,6 +48,8 @@ struct ShowOptions {
   std::string model;
   std::string stage = "graph";
   std::string codegen;
+  std::string device = "cpu";
+  int cuda_arch = 90;  // of a GPU, which need not be there
 };
 
 struct OnnxTestOptions {
@@ -73,6 +76,7 @@ void run(const RunOptions& options);
 void bench(const BenchOptions& options);
 void show(const ShowOptions& options);
 void demo(const DemoOptions& options);
+void devices();
 int onnx_test(const OnnxTestOptions& options);  // the exit code: 1 where a case failed
 int replay(const ReplayOptions& options);  // the exit code: 1 where device and interpreter differ
 

@@ -21,14 +21,33 @@ void check_codegen(const std::string& name) {
   throw UsageError("generator '{}' is not known; there are: {}", name, fmt::join(names, ", "));
 }
 
+void check_codegen(const std::string& name, const Device& device) {
+  check_codegen(name);
+  if (!name.empty() && device.kind() != Device::Kind::Cpu)
+    throw UsageError("--codegen {} is for the CPU, not for {}", name, to_string(device));
+}
+
+Device parse_device(const std::string& name) {
+  try {
+    return Device::parse(name);
+  } catch (const Error& error) {
+    throw UsageError("{}", error.what());
+  }
+}
+
 CompiledGraph compile_model(const ModelOptions& options, int threads) {
   const std::string& path = options.model;
   if (options.precision != "f32")
     throw UsageError("precision '{}' is not known; there is: f32", options.precision);
-  check_codegen(options.codegen);
+  const Device device = parse_device(options.device);
+  check_codegen(options.codegen, device);
+  if (!is_available(device))
+    throw Error(ErrorKind::User,
+                fmt::format("{} is not available: {}", to_string(device), why_unavailable(device)));
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
-  CompiledGraph graph = Session().compile_onnx(path, {.codegen = options.codegen});
+  CompiledGraph graph =
+      Session().compile_onnx(path, {.device = device, .codegen = options.codegen});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

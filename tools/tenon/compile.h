@@ -9,8 +9,13 @@ namespace tenon::cli {
 // threads 0: as many as this process may use.
 CompiledGraph compile_model(const ModelOptions& options, int threads);
 
+// What --device says, or a UsageError.
+Device parse_device(const std::string& name);
+
 // A name that --codegen may have, or a UsageError.
 void check_codegen(const std::string& name);
+// Likewise, and an error where the device is not one that it generates code for.
+void check_codegen(const std::string& name, const Device& device);
 
 // How many there will be: where the process may not use that many, all that it may, and stderr
 // says so.

@@ -52,6 +52,7 @@ struct CommandLine {
     add_show();
     add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
                 demo.threads);
+    app.add_subcommand("devices", "List the devices, and why those that cannot be used cannot");
     add_onnx_test();
     add_replay();
   }
@@ -84,6 +85,15 @@ struct CommandLine {
         ->type_name("NAME=EXTENT");
     command->add_option("--precision", options.precision, "How to compute: f32")->type_name("TYPE");
     add_codegen(command, options.codegen);
+    add_device(command, options.device);
+  }
+
+  static void add_device(CLI::App* command, std::string& device) {
+    command
+        ->add_option("--device", device,
+                     "cpu (default), cuda or cuda:1; `tenon devices` lists those there are")
+        ->check(kNotEmpty)
+        ->type_name("DEVICE");
   }
 
   static void add_codegen(CLI::App* command, std::string& codegen) {
@@ -138,6 +148,13 @@ struct CommandLine {
     command->add_option("--stage", show.stage, "graph (default), kernel, source or program")
         ->type_name("STAGE");
     add_codegen(command, show.codegen);
+    add_device(command, show.device);
+    command
+        ->add_option("--cuda-arch", show.cuda_arch,
+                     "With --device cuda: the compute capability to compile for (default: 90); no "
+                     "GPU is needed")
+        ->check(number(80, 999))
+        ->type_name("ARCH");
   }
 
   void add_onnx_test() {
@@ -146,7 +163,7 @@ struct CommandLine {
     command->add_option("folders", onnx_test.folders, "Cases, or folders of cases")
         ->required()
         ->type_name("DIR");
-    command->add_option("--device", onnx_test.device, "interpreter (default) or cpu")
+    command->add_option("--device", onnx_test.device, "interpreter (default), cpu, cuda or cuda:1")
         ->type_name("DEVICE");
     add_codegen(command, onnx_test.codegen);
     command
@@ -224,6 +241,7 @@ int call(const CommandLine& line) {
   if (name == "bench") bench(line.bench);
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
+  if (name == "devices") devices();
   if (name == "onnx-test") exit_code = onnx_test(line.onnx_test);
   if (name == "replay") exit_code = replay(line.replay);
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
