@@ -3,7 +3,8 @@
 namespace tenon::driver {
 
 std::unique_ptr<Backend> make_backend(const Options& options) {
-  constexpr decltype(&make_cpu_backend) kMakers[] = {make_cpu_backend, make_cuda_backend};
+  constexpr decltype(&make_cpu_backend) kMakers[] = {make_cpu_backend, make_cuda_backend,
+                                                     make_emulated_backend};
   return kMakers[static_cast<int>(options.device)](options);
 }
 

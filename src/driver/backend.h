@@ -31,5 +31,6 @@ std::unique_ptr<Backend> make_backend(const Options& options);
 
 std::unique_ptr<Backend> make_cpu_backend(const Options& options);
 std::unique_ptr<Backend> make_cuda_backend(const Options& options);
+std::unique_ptr<Backend> make_emulated_backend(const Options& options);
 
 }  // namespace tenon::driver

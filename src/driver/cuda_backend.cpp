@@ -1,5 +1,6 @@
 // GPUs through CUDA: schedules for blocks of threads, code as cubins.
 #include "base/error.h"
+#include "codegen/cuda/generate.h"
 #include "driver/backend.h"
 #include "schedule/gpu/schedule.h"
 
@@ -20,10 +21,10 @@ class CudaBackend : public Backend {
     return schedule::schedule_for_gpu(lowered, {});
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
-    throw unsupported_error("[cuda] there is no code for kernel {} yet", kernel.name);
+    return codegen::cuda::generate(kernel, arch_);
   }
   std::string source(const kernel::Kernel& kernel) const override {
-    throw unsupported_error("[cuda] there is no source for kernel {} yet", kernel.name);
+    return codegen::cuda::source(kernel, arch_);
   }
   std::string key() const override { return fmt::format("cuda {}", arch_); }
   void describe(program::Program& program) const override {

@@ -6,10 +6,14 @@
 
 namespace tenon::program {
 
-enum class DeviceKind : uint8_t { Cpu, Cuda };
+enum class DeviceKind : uint8_t {
+  Cpu,
+  Cuda,
+  EmulatedGpu,  // kernels scheduled for GPUs, as text, for the interpreter of the loop IR
+};
 
 constexpr std::string_view name_of(DeviceKind kind) {
-  constexpr std::string_view kNames[] = {"cpu", "cuda"};
+  constexpr std::string_view kNames[] = {"cpu", "cuda", "emulated-gpu"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -2,12 +2,14 @@
 // What the compiler cannot run yet is interpreted, and counted so.
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "driver/pipeline.h"
+#include "emulate/emulated_gpu.h"
 #include "runtime/devices.h"
 #include "runtime/run_owned.h"
 #include "tools/onnx_test/suite.h"
@@ -45,14 +47,12 @@ std::vector<Tensor> run_compiled(Executor& executor, const Inputs& inputs) {
 // What compiles and loads, the same for every case.
 struct Compiler {
   driver::Options options;
-  runtime::DeviceId device;
+  std::function<std::shared_ptr<runtime::DeviceStream>()> open;
 
   Prepared operator()(const graph::Graph& g) const {
     try {
       auto program = std::make_shared<const program::Program>(driver::compile(g, options).program);
-      auto stream = runtime::open_stream(device, thread_pool()).take();
-      std::shared_ptr<Executor> executor =
-          Executor::load(std::move(program), std::move(stream)).take();
+      std::shared_ptr<Executor> executor = Executor::load(std::move(program), open()).take();
       return {
           [executor](const Inputs& inputs) { return run_compiled(*executor, inputs); }, true, {}};
     } catch (const Error& error) {
@@ -66,27 +66,69 @@ Device compiled_for(const tenon::Device& device, const std::string& codegen) {
   Compiler compiler;
   compiler.options.cpu = cpu_info();
   compiler.options.codegen = codegen;
+  runtime::DeviceId id;
   if (device.kind() == tenon::Device::Kind::Cuda) {
     if (!is_available(device))
       throw user_error("{} is not available: {}", to_string(device), why_unavailable(device));
-    compiler.device = {program::DeviceKind::Cuda, device.index()};
-    compiler.options.device = compiler.device.kind;
+    id = {program::DeviceKind::Cuda, device.index()};
+    compiler.options.device = id.kind;
     compiler.options.cuda_arch = runtime::cuda_arch(device.index()).take();
   }
+  compiler.open = [id] { return runtime::open_stream(id, thread_pool()).take(); };
   return compiler;
 }
 
+Device emulated_gpu() {
+  Compiler compiler;
+  compiler.options.device = program::DeviceKind::EmulatedGpu;
+  compiler.open = emulate::open_emulated_gpu;
+  return compiler;
+}
+
+// Compiles for a GPU that need not be there (and leaves cubins in TENON_CUDA_CACHE); the numbers
+// are the interpreter's.
+Device cubins_only(int arch) {
+  return [arch](const graph::Graph& g) -> Prepared {
+    driver::Options options;
+    options.device = program::DeviceKind::Cuda;
+    options.cuda_arch = arch;
+    try {
+      driver::compile(g, options);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Unsupported) throw;
+      return onnx_test::interpreted(g, error.what());
+    }
+    return {[&g](const Inputs& inputs) { return graph::interpret(g, inputs); }, true, {}};
+  };
+}
+
+// Devices that only the suite has, beside those of the API.
+struct SuiteDevice {
+  std::string_view name;
+  Device (*make)();
+};
+constexpr SuiteDevice kSuiteDevices[] = {
+    {"interpreter",
+     [] { return Device([](const graph::Graph& g) { return onnx_test::interpreted(g); }); }},
+    {"emulated-gpu", emulated_gpu},
+    {"cubins:80", [] { return cubins_only(80); }},
+    {"cubins:90", [] { return cubins_only(90); }},
+};
+
 Device device_of(const std::string& name, const std::string& codegen) {
-  if (name == "interpreter") {
+  std::string others;
+  for (const SuiteDevice& device : kSuiteDevices) {
+    others += fmt::format(", {}", device.name);
+    if (device.name != name) continue;
     if (!codegen.empty())
-      throw UsageError("--codegen {}: device {} generates no code", codegen, name);
-    return [](const graph::Graph& g) { return onnx_test::interpreted(g); };
+      throw UsageError("--codegen {}: device {} generates no code for CPUs", codegen, name);
+    return device.make();
   }
   tenon::Device device;
   try {
     device = tenon::Device::parse(name);
   } catch (const Error& error) {
-    throw UsageError("{}, interpreter", error.what());
+    throw UsageError("{}{}", error.what(), others);
   }
   check_codegen(codegen, device);
   return compiled_for(device, codegen);

@@ -163,7 +163,11 @@ struct CommandLine {
     command->add_option("folders", onnx_test.folders, "Cases, or folders of cases")
         ->required()
         ->type_name("DIR");
-    command->add_option("--device", onnx_test.device, "interpreter (default), cpu, cuda or cuda:1")
+    command
+        ->add_option("--device", onnx_test.device,
+                     "interpreter (default), cpu, cuda, cuda:1; emulated-gpu (GPU schedules on the "
+                     "interpreter of the "
+                     "loop IR); cubins:80, cubins:90 (compiled only, interpreted)")
         ->type_name("DEVICE");
     add_codegen(command, onnx_test.codegen);
     command

@@ -96,7 +96,7 @@ SymbolMap decoded(const std::vector<Loop>& loops, const Dim& counter) {
     values.emplace_back(loops[i].symbol, i == 0               ? rest
                                          : extent.is_const(1) ? Dim(0)
                                                               : mod(rest, extent));
-    rest = floordiv(rest, extent);
+    if (i > 0) rest = floordiv(rest, extent);
   }
   return [values](const Symbol& symbol) -> std::optional<Dim> {
     for (const auto& [known, value] : values) {

@@ -1,0 +1,35 @@
+// A GPU that is not there: scheduled as for one; the code of a kernel is its text, which
+// emulate/emulated_gpu.h runs.
+#include "driver/backend.h"
+#include "schedule/gpu/schedule.h"
+
+namespace tenon::driver {
+namespace {
+
+class EmulatedBackend : public Backend {
+ public:
+  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
+    return schedule::schedule_for_gpu(lowered, {});
+  }
+  std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
+    program::Code code;
+    code.name = kernel.name;
+    const std::string text = source(kernel);
+    const auto bytes = std::as_bytes(std::span(text));
+    code.bytes.assign(bytes.begin(), bytes.end());
+    return std::make_shared<const program::Code>(std::move(code));
+  }
+  std::string source(const kernel::Kernel& kernel) const override { return kernel::print(kernel); }
+  std::string key() const override { return "emulated"; }
+  void describe(program::Program& program) const override {
+    program.device = program::DeviceKind::EmulatedGpu;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_emulated_backend(const Options&) {
+  return std::make_unique<EmulatedBackend>();
+}
+
+}  // namespace tenon::driver
