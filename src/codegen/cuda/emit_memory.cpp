@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kWidestAccess = 16;  // bytes
 
-// Whether every value of the Dim is a multiple.
+}  // namespace
+
 bool is_multiple(const Dim& d, int64_t of) {
   for (const Dim::Term& term : d.terms()) {
     if (term.coefficient % of != 0) return false;
@@ -19,11 +20,14 @@ bool is_multiple(const Dim& d, int64_t of) {
   return true;
 }
 
-}  // namespace
-
+// Also where the offset is no sum with the lane in it, but is one for each lane: `(4 + l) % 8`.
 bool Emitter::is_contiguous(const Dim& offset) const {
-  const auto stride = offset.coefficient(*lane_);
-  return stride && stride->is_const(1) && !is_lane_varying(at_lane(offset, 0));
+  const Dim first = at_lane(offset, 0);
+  if (is_lane_varying(first)) return false;
+  for (int64_t lane = 1; lane < lane_count_; ++lane) {
+    if (at_lane(offset, lane) != first + lane) return false;
+  }
+  return true;
 }
 
 std::string Emitter::lanes_type(DType dtype) const {
@@ -112,6 +116,7 @@ Value Emitter::load_wide(const kernel::Expr& expr, const Dim& offset) {
 }
 
 void Emitter::emit_store(const kernel::Store& store) {
+  if (emit_copy(store)) return;
   const Value value = emit_expr(store.value);
   if (buffer(store.buffer).storage == kernel::Storage::Register)
     return store_register(store, value);

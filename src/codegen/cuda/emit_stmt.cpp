@@ -53,6 +53,8 @@ void Emitter::emit_serial(const kernel::Loop& loop) {
     return close();
   }
   const bool wide = !fits_i32(extent.bounds());
+  if (const auto pipeline = find_pipeline(kernel_, loop); pipeline && !wide)
+    return emit_pipeline(loop, *pipeline);
   const std::string& name = names_.of(loop.symbol.name());
   const std::string end = fresh("end");
   line("const {} {} = {};", wide ? "i64" : "i32", end, dim(extent));
@@ -69,6 +71,9 @@ void Emitter::emit_on_gpu(const kernel::Stmt& stmt) {
   if (const auto* loop = stmt.as<kernel::Loop>()) return emit_together(*loop);
   if (stmt.as<kernel::Barrier>()) return line("__syncthreads();");
   if (const auto* combine = stmt.as<kernel::Combine>()) return emit_combine(*combine);
+  if (const auto* tile = stmt.as<kernel::TileMma>()) {
+    return tile->kind == kernel::TileKind::Fma ? emit_tile_fma(*tile) : emit_tensor_core(*tile);
+  }
   refuse("such a statement");
 }
 

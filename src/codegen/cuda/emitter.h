@@ -5,13 +5,16 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "codegen/cuda/fragments.h"
 #include "codegen/cuda/index_text.h"
+#include "codegen/cuda/pipeline.h"
 #include "codegen/cuda/shared_layout.h"
 #include "codegen/kernel_writer.h"
 #include "codegen/text/literals.h"
@@ -31,6 +34,9 @@ struct Value {
     return lanes[varies() ? static_cast<size_t>(lane) : 0];
   }
 };
+
+// Whether every value of the Dim is a multiple.
+bool is_multiple(const Dim& d, int64_t of);
 
 class Emitter final : KernelWriter<Value, std::vector<std::string>> {
  public:
@@ -65,6 +71,28 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
 
   // emit_combine.cpp
   void emit_combine(const kernel::Combine& combine);
+
+  // emit_pipeline.cpp
+  void emit_pipeline(const kernel::Loop& loop, const Pipeline& pipeline);
+  void emit_fill(const Pipeline& pipeline, const Symbol& symbol, const std::string& step,
+                 const std::string& end);
+  void in_slot(const Pipeline& pipeline, const std::string& step,
+               const std::function<void()>& emit_inside);
+  bool emit_copy(const kernel::Store& store);  // false where it is no such copy
+
+  // emit_tile.cpp
+  void emit_tile_fma(const kernel::TileMma& tile);
+  std::vector<std::string> tile_operand(const kernel::Expr& load, const Symbol& symbol,
+                                        const std::vector<Dim>& values, DType dtype);
+
+  // emit_tensor_core.cpp
+  void emit_tensor_core(const kernel::TileMma& tile);
+  void emit_halves(const kernel::TileMma& tile, const Fragments& fragments);
+  void emit_tf32(const kernel::TileMma& tile, const Fragments& fragments);
+  void emit_products(const kernel::TileMma& tile, const Fragments& fragments,
+                     std::string_view suffix);
+  std::string matrix_address(const kernel::Expr& load, const OperandStrides& strides,
+                             const std::string& outer, const std::string& k);
 
   // emit_memory.cpp
   void emit_store(const kernel::Store& store) override;
@@ -131,6 +159,7 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   size_t indent_ = 0;
   int temporaries_ = 0;
   int loops_ = 0;                               // of a block, that are open inside of the work item
+  bool fills_ahead_ = false;                    // inside of what a pipeline fills
   std::set<const kernel::Combine*> exchanged_;  // written once already: copies of an unrolled loop
   std::vector<Storage> storage_;
   std::map<std::string, SymbolText> bindings_;
