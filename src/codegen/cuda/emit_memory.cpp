@@ -2,6 +2,8 @@
 // once where all of them are in, else element by element.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "codegen/cuda/emitter.h"
 
@@ -51,13 +53,38 @@ std::string Emitter::element(int index, const Dim& offset, int64_t lane) {
                           : fmt::format("{}[{}]", from.base, at);
 }
 
-// The base's alignment is known once; where the offset is no multiple of an access it is looked at
-// every time.
-std::string Emitter::aligned_text(int index, const Dim& first, const std::string& pointer) const {
+// What must hold of the kernel's dims so that every value of the Dim is a multiple; none where that
+// depends on more.
+std::optional<std::string> Emitter::condition_of_multiple(const Dim& d, int64_t of) {
+  std::string condition;
+  for (const Dim::Term& term : d.terms()) {
+    if (term.coefficient % of == 0) continue;
+    std::string product = fmt::format("(i64){}", integer_text(term.coefficient));
+    for (const auto& atom : term.atoms) {
+      const bool is_dim =
+          atom->kind == AtomKind::Symbol &&
+          std::find(kernel_.dims.begin(), kernel_.dims.end(), *atom->symbol) != kernel_.dims.end();
+      if (is_dim) product += " * " + dim(*atom->symbol);
+    }
+    if (term.atoms.empty() || product.find('*') == std::string::npos) return std::nullopt;
+    condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", product, of);
+  }
+  return condition;
+}
+
+// Whether an access of all lanes is aligned: known before a loop over threads, which is written
+// once for each case, or else looked at every time.
+std::string Emitter::aligned_text(int index, const Dim& first, const std::string& pointer) {
   const int64_t size = size_of(buffer(index).dtype);
   const int64_t access = std::min(kWidestAccess, lane_count_ * size);
-  if (is_multiple(first, access / size)) return storage(index).aligned;
-  return fmt::format("is_aligned<{}>({})", access, pointer);
+  const auto condition = condition_of_multiple(first, access / size);
+  if (!condition) return fmt::format("is_aligned<{}>({})", access, pointer);
+  for (const std::string& part : {storage(index).aligned, *condition}) {
+    if (part.empty() || part == "true") continue;
+    if (!assumes_aligned_) return "false";
+    assumed_.insert(part);
+  }
+  return "true";
 }
 
 // A copy: the register may have another value when this one is used.

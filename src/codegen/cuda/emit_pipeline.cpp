@@ -1,6 +1,8 @@
 // Staged loops as software pipelines: the steps to come are copied to shared memory, `depth` - 1
 // ahead, while one is computed. One barrier per step: it says that the step's copies have arrived
 // and that nobody computes from the memory that is filled next.
+#include <utility>
+
 #include "codegen/cuda/emitter.h"
 
 namespace tenon::codegen::cuda {
@@ -79,10 +81,19 @@ bool Emitter::emit_copy(const kernel::Store& store) {
   const std::string aligned = aligned_text(value.buffer, at_lane(from, 0), source);
   const bool by_lane = varies(value.guards);
   const std::string whole = all->empty() || by_lane ? "true" : *all;
-  open(fmt::format("if ({}{})", aligned, by_lane ? " && " + *all : ""));
-  line("copy_ahead<{}>({}, {}, {});", bytes, target, source, whole);
-  close();
-  open("else");
+  const std::string condition = by_lane ? aligned + " && " + *all : aligned;
+  if (aligned != "false") {
+    line("{}copy_ahead<{}>({}, {}, {});",
+         condition == "true" ? "" : fmt::format("if ({}) ", condition), bytes, target, source,
+         whole);
+  }
+  if (condition == "true") return true;
+  if (value.guards.empty()) {
+    line("{}copy_elements<{}>({}, {});", aligned == "false" ? "" : "else ", lane_count_, target,
+         source);
+    return true;
+  }
+  open(aligned == "false" ? "" : "else");
   for (int64_t lane = 0; lane < lane_count_; ++lane) {
     const std::string holds = guard_text(value.guards, lane);
     line("{0}[{1}] = {2}{3}[{1}]{4};", target, lane, holds.empty() ? "" : holds + " ? ", source,

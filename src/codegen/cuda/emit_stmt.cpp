@@ -1,5 +1,8 @@
 // Statements: work items, loops, threads, indices found at run time.
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "codegen/cuda/emitter.h"
@@ -77,7 +80,29 @@ void Emitter::emit_on_gpu(const kernel::Stmt& stmt) {
   refuse("such a statement");
 }
 
+// Once for memory that is aligned, as it mostly is, so that all accesses are wide and nothing
+// stands between them; and once for memory that is not.
 void Emitter::emit_together(const kernel::Loop& loop) {
+  std::string before = std::move(out_);
+  out_.clear();
+  assumed_.clear();
+  assumes_aligned_ = true;
+  emit_threads(loop);
+  assumes_aligned_ = false;
+  const std::string inside = std::exchange(out_, std::move(before));
+  if (assumed_.empty()) {
+    out_ += inside;
+    return;
+  }
+  open(fmt::format("if ({})", fmt::join(assumed_, " && ")));
+  out_ += inside;
+  close();
+  open("else");
+  emit_threads(loop);
+  close();
+}
+
+void Emitter::emit_threads(const kernel::Loop& loop) {
   open();
   bind(loop.symbol, "tid", false);
   emit_block(*loop.body);

@@ -62,6 +62,7 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   void emit_let(const kernel::Let& let) override;
   void emit_on_gpu(const kernel::Stmt& stmt) override;
   void emit_together(const kernel::Loop& loop);
+  void emit_threads(const kernel::Loop& loop);
   void emit_prefetch(const kernel::Prefetch&) override {}
   [[noreturn]] void refuse(std::string_view what) const;
   void emit_ladder(const kernel::Loop&) override { refuse("a ladder"); }
@@ -103,7 +104,8 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   Value load_wide(const kernel::Expr& expr, const Dim& offset);
   bool is_contiguous(const Dim& offset) const;  // one element after the other over the lanes
   std::string element(int buffer, const Dim& offset, int64_t lane);  // as something to be read
-  std::string aligned_text(int buffer, const Dim& first, const std::string& pointer) const;
+  std::string aligned_text(int buffer, const Dim& first, const std::string& pointer);
+  std::optional<std::string> condition_of_multiple(const Dim& d, int64_t of);
   std::string register_text(int buffer, const Dim& offset, int64_t lane) const;
   std::string lanes_type(DType dtype) const;
 
@@ -158,8 +160,11 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   std::string out_;
   size_t indent_ = 0;
   int temporaries_ = 0;
-  int loops_ = 0;                               // of a block, that are open inside of the work item
-  bool fills_ahead_ = false;                    // inside of what a pipeline fills
+  int loops_ = 0;             // of a block, that are open inside of the work item
+  bool fills_ahead_ = false;  // inside of what a pipeline fills
+  // Inside of a loop over threads: whether memory is taken to be aligned, and on what conditions.
+  bool assumes_aligned_ = false;
+  std::set<std::string> assumed_;
   std::set<const kernel::Combine*> exchanged_;  // written once already: copies of an unrolled loop
   std::vector<Storage> storage_;
   std::map<std::string, SymbolText> bindings_;

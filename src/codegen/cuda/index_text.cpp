@@ -135,11 +135,13 @@ IndexText Writer::quotient(const Dim& numerator, const Dim& denominator) const {
   const IndexText a = sum(numerator), b = sum(denominator);
   const bool wide = a.wide || b.wide;
   const char* type = wide ? "i64" : "i32";
-  std::string divisor = fmt::format("({}){}", type, b.text);
+  std::string divisor = b.text;
   const int64_t least = denominator.bounds().lo;
   // An extent of 0: what is divided by it is never used.
   if (least < 1) divisor = fmt::format("not_zero<{}>({})", type, b.text);
   if (numerator.bounds().lo >= 0 && least >= 0) {
+    if (!wide && denominator.is_const())
+      return {fmt::format("(i32)((u32){} / {}u)", a.text, b.text), wide};
     return {fmt::format("({0})((u{1}){2} / (u{1}){3})", type, wide ? 64 : 32, a.text, divisor),
             wide};
   }

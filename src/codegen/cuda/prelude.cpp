@@ -143,6 +143,11 @@ template <typename T, int n> INLINE Lanes<T, n> load_constant_lanes(const T *p, 
   }
   return result;
 }
+// Element by element, in little code.
+template <int n, typename T> INLINE void copy_elements(T *to, const T *from) {
+#pragma unroll 1
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+}
 template <typename T, int n> INLINE void store_lanes(T *p, bool aligned, const Lanes<T, n> &x) {
   typedef typename Lanes<T, n>::Part Part;
   if (aligned) {
