@@ -107,9 +107,10 @@ CompiledGraph& CompiledGraph::operator=(CompiledGraph&&) noexcept = default;
 std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs, const RunOptions& options) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
+  runtime::Executor& executor = impl.executor();
   collect("input", impl.program->inputs, inputs, impl.inputs);
-  auto ran = runtime::run_owned(impl.executor(), impl.inputs, runtime_options(options));
-  if (!ran && impl.executor().cancelled()) throw Cancelled();
+  auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
+  if (!ran && executor.cancelled()) throw Cancelled();
   std::vector<runtime::OwnedOutput> outputs = ran.take();
   std::vector<OwnedTensor> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -124,11 +125,12 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
                              const RunOptions& options) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
+  runtime::Executor& executor = impl.executor();
   collect("input", impl.program->inputs, inputs, impl.inputs);
   collect("output", impl.program->outputs, outputs, impl.outputs);
-  impl.executor().bind(impl.inputs).throw_if_error();
-  const Status status = impl.executor().execute(impl.outputs, runtime_options(options));
-  if (!status.ok() && impl.executor().cancelled()) throw Cancelled();
+  executor.bind(impl.inputs).throw_if_error();
+  const Status status = executor.execute(impl.outputs, runtime_options(options));
+  if (!status.ok() && executor.cancelled()) throw Cancelled();
   status.throw_if_error();
 }
 
@@ -140,9 +142,10 @@ int64_t CompiledGraph::peak_bytes(const std::map<std::string, int64_t>& extents)
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   Impl& impl = *impl_;
   const Exclusive exclusive(impl.busy);
+  runtime::Executor& executor = impl.executor();
   collect("input", impl.program->inputs, inputs, impl.inputs);
   for (IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
-  impl.executor().bind(impl.inputs).throw_if_error();
+  executor.bind(impl.inputs).throw_if_error();
   std::vector<MemoryUse> uses;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
     uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
@@ -150,9 +153,9 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   for (size_t i = 0; i < impl.outputs.size(); ++i) {
     if (impl.program->outputs[i].late >= 0) continue;  // only the run knows
     uses.push_back(tenon::memory_of("output", impl.program->outputs[i],
-                                    impl.executor().output_extents(static_cast<int>(i))));
+                                    executor.output_extents(static_cast<int>(i))));
   }
-  uses.push_back({"the arena", impl.executor().measure_arena().take()});
+  uses.push_back({"the arena", executor.measure_arena().take()});
   return uses;
 }
 

@@ -87,6 +87,8 @@ std::string describe(const Program& program, const BufferRef& ref) {
 std::string print(const Program& program) {
   std::string text;
   Text out(text);
+  if (program.device == DeviceKind::Cuda)
+    fmt::format_to(out, "for {} {}\n", name_of(program.device), program.cuda_arch);
   for (const IoSlot& slot : program.inputs)
     fmt::format_to(out, "input {} {}\n", slot.name, slot.type.to_string());
   for (const IoSlot& slot : program.outputs)

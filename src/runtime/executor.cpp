@@ -24,10 +24,8 @@ Executor::Executor(std::shared_ptr<const program::Program> program,
       ports_(*program_, *stream_),
       threads_(stream_->max_threads()) {}
 
-// What was begun may still write to memory of the caller's.
-Executor::~Executor() {
-  if (ports_.pending()) static_cast<void>(stream_->synchronize());
-}
+// What was begun may still use code and memory that goes now, and write to the caller's.
+Executor::~Executor() { static_cast<void>(stream_->synchronize()); }
 
 Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::Program> program,
                                                  ThreadPool& pool) {

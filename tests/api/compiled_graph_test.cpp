@@ -198,5 +198,30 @@ TEST(Device, NamesAreReadAndWritten) {
   EXPECT_NE(why_unavailable(Device::Cuda(77)), "");
 }
 
+TEST(Device, AGraphIsCompiledForAGpuThatIsNotThereOnlyWhereItIsSaidWhich) {
+  const std::string path = std::filesystem::path(testing::TempDir()) /
+                           ("tenon_api_gpu_" + std::to_string(getpid()) + ".onnx");
+  std::ofstream(path, std::ios::binary) << make_encoder::encoder_model(
+      {.layers = 1, .hidden = 64, .heads = 2, .ffn = 128, .vocab = 100, .maxpos = 64});
+  const auto error_of = [&](const CompileOptions& options) -> std::string {
+    try {
+      Session().compile_onnx(path, options).run({});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string unknown = error_of({.device = Device::Cuda(77)});
+  EXPECT_EQ(unknown.find("[compile] cuda:77 is not available: "), 0U) << unknown;
+  const std::string cpu = error_of({.cuda_arch = 90});
+  EXPECT_EQ(cpu.find("[compile] cuda_arch 90 is for GPUs"), 0U) << cpu;
+  // Where code for GPUs can be made here, the run is the error.
+  const std::string compiled = error_of({.device = Device::Cuda(77), .cuda_arch = 90});
+  EXPECT_TRUE(compiled.starts_with("[run] cuda:77 is not available: ") ||
+              compiled.starts_with("[cuda] "))
+      << compiled;
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace tenon
