@@ -57,8 +57,8 @@ void FileStore::keep(const Digest& digest, std::span<const std::byte> bytes) con
 }
 
 const FileStore& cuda_store() {
-  static const FileStore store(knobs().cuda_cache);
-  return store;
+  static const FileStore kStore(knobs().cuda_cache);
+  return kStore;
 }
 
 }  // namespace tenon

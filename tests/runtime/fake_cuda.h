@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -36,8 +38,8 @@ class FakeCuda {
     return fake;
   }
   static const Driver& driver() {
-    static const Driver table = make_driver();
-    return table;
+    static const Driver kTable = make_driver();
+    return kTable;
   }
   // A stream of a GPU of its own: pools or none.
   static std::shared_ptr<CudaStream> stream(const StreamOptions& options = {}) {
@@ -119,12 +121,28 @@ class FakeCuda {
     for (const Work& work : queue) work();
   }
 
+  // A real kernel could not use anything but device memory.
+  void check_arguments(void* const* buffers, int64_t count, int64_t grid) {
+    bool good = grid >= 0 && grid < int64_t{1} << 40;
+    for (int64_t i = 0; i < count && good; ++i) {
+      const auto address = reinterpret_cast<uint64_t>(buffers[i]);
+      const auto after = memory_.upper_bound(address);
+      good =
+          buffers[i] == nullptr || (after != memory_.begin() &&
+                                    address <= std::prev(after)->first + std::prev(after)->second);
+    }
+    if (good) return;
+    std::fputs("a kernel was given memory of the host, or nonsense\n", stderr);
+    std::abort();
+  }
+
   void run_kernel(const FakeCubin& cubin, uint64_t arguments, unsigned blocks) {
     const Open open(*this);
     auto* words = reinterpret_cast<uint64_t*>(arguments);
     auto* fault = reinterpret_cast<int64_t*>(words[kFaultWord]);
     const auto grid = static_cast<int64_t>(words[kGridWord]);
     auto* const* buffers = reinterpret_cast<void* const*>(words + kFirstBufferWord);
+    check_arguments(buffers, cubin.buffers, grid);
     const auto* dims = reinterpret_cast<const int64_t*>(words + kFirstBufferWord + cubin.buffers);
     for (int64_t block = 0; block < blocks; ++block) {
       auto* scratch = reinterpret_cast<std::byte*>(words[kScratchWord]) +

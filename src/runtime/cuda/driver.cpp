@@ -38,8 +38,8 @@ Status Driver::check(int result, const char* call) const {
 }
 
 Result<const Driver*> driver() {
-  static const Result<const Driver*> loaded = load();
-  return loaded;
+  static const Result<const Driver*> kLoaded = load();
+  return kLoaded;
 }
 
 }  // namespace tenon::runtime::cuda

@@ -15,7 +15,7 @@ Status RecordedLaunches::record(FunctionRef<Status()> launches) {
                                    "cuStreamBeginCapture");
       !status.ok())
     return status;
-  const Status launched = launches();
+  Status launched = launches();
   const int ended = driver.capture_end(stream_.handle(), &graph);
   int made = ended;
   if (launched.ok() && ended == kSuccess) made = driver.graph_instantiate(&executable_, graph, 0);
