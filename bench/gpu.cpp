@@ -33,8 +33,9 @@ graph::Value softmax(graph::Graph& g) {
 }
 graph::Value layer_norm(graph::Graph& g) {
   const TensorType row{{4096}, DType::BF16};
-  return g.layer_norm(g.input("x", matrix(DType::BF16, 4096)), g.input("scale", row),
-                      g.input("bias", row), 1e-5);
+  const auto x = g.input("x", matrix(DType::BF16, 4096));
+  const auto scale = g.input("scale", row), bias = g.input("bias", row);
+  return g.layer_norm(x, scale, bias, 1e-5);
 }
 graph::Value multiply_add_relu(graph::Graph& g) {
   const auto type = matrix(DType::F32, 4096);
@@ -43,11 +44,13 @@ graph::Value multiply_add_relu(graph::Graph& g) {
 }
 graph::Value product(graph::Graph& g) {
   const TensorType square{{4096, 4096}, DType::BF16};
-  return g.matmul(g.input("a", square), g.input("b", square));
+  const auto a = g.input("a", square), b = g.input("b", square);
+  return g.matmul(a, b);
 }
 graph::Value product_of_f32(graph::Graph& g) {
   const TensorType square{{4096, 4096}, DType::F32};
-  return g.matmul(g.input("a", square), g.input("b", square));
+  const auto a = g.input("a", square), b = g.input("b", square);
+  return g.matmul(a, b);
 }
 
 struct Row {

@@ -121,7 +121,7 @@ TEST(GpuSchedule, OperandsAreStagedAheadAsTheyLie) {
     EXPECT_TRUE(buffer.async && buffer.depth > 2) << buffer.name;
   }
   EXPECT_EQ(staged, 2);
-  EXPECT_EQ(k.block_threads(), 256);
+  EXPECT_EQ(k.block_threads(), 128);
 }
 
 }  // namespace

@@ -44,12 +44,14 @@ void Emitter::emit_tensor_core(const kernel::TileMma& tile) {
 }
 
 void Emitter::emit_products(const kernel::TileMma& tile, const Fragments& fragments,
-                            std::string_view suffix) {
+                            const std::string& a, const std::string& b) {
+  const DType dtype = tile.a->dtype;
+  const std::string_view suffix = dtype == DType::F32 ? "tf32" : to_string(dtype);
   for (int64_t i = 0; i < fragments.down; ++i) {
     for (int64_t n = 0; n < fragments.across; ++n) {
       const int64_t j = i % 2 == 0 ? n : fragments.across - 1 - n;  // back and forth
-      line("multiply_{}({} + {}, a[{}], b[{}]);", suffix, storage(tile.acc).base,
-           (i * fragments.across + j) * 4, i, j);
+      line("multiply_{}({} + {}, {}[{}], {}[{}]);", suffix, storage(tile.acc).base,
+           (i * fragments.across + j) * 4, a, i, b, j);
     }
   }
 }
@@ -68,20 +70,25 @@ void Emitter::emit_halves(const kernel::TileMma& tile, const Fragments& fragment
   const std::string from_b =
       b_along_k ? matrix_address(*tile.b, b, "col + lane % 8 + lane / 16 * 8", "lane / 8 % 2 * 8")
                 : matrix_address(*tile.b, b, "col + lane / 16 * 8", "lane % 16");
-  for (int64_t k = 0; k < tile.depth; k += kStep) {
-    open();
-    line("u32 a[{}][4], b[{}][2];", fragments.down, fragments.across);
+  line("u32 a[2][{}][4], b[2][{}][2];", fragments.down, fragments.across);
+  const auto load = [&](int64_t k) {
+    const int64_t half = k / kStep % 2;
     for (int64_t i = 0; i < fragments.down; ++i) {
-      line("load_matrices{}(a[{}], {} + {});", a_along_k ? "" : "_turned", i, from_a,
+      line("load_matrices{}(a[{}][{}], {} + {});", a_along_k ? "" : "_turned", half, i, from_a,
            2 * (i * 16 * a.outer + k * a.k));
     }
     for (int64_t j = 0; j < fragments.across; j += 2) {
       const bool two = j + 1 == fragments.across;
-      line("load_{}matrices{}(b[{}], {} + {});", two ? "two_" : "", b_along_k ? "" : "_turned", j,
-           from_b, 2 * (j * 8 * b.outer + k * b.k));
+      line("load_{}matrices{}(b[{}][{}], {} + {});", two ? "two_" : "", b_along_k ? "" : "_turned",
+           half, j, from_b, 2 * (j * 8 * b.outer + k * b.k));
     }
-    emit_products(tile, fragments, to_string(tile.a->dtype));
-    close();
+  };
+  // What the next step multiplies is loaded while this one does.
+  load(0);
+  for (int64_t k = 0; k < tile.depth; k += kStep) {
+    if (k + kStep < tile.depth) load(k + kStep);
+    const int64_t half = k / kStep % 2;
+    emit_products(tile, fragments, fmt::format("a[{}]", half), fmt::format("b[{}]", half));
   }
 }
 
@@ -108,7 +115,7 @@ void Emitter::emit_tf32(const kernel::TileMma& tile, const Fragments& fragments)
         line("b[{}][{}] = tf32_of_f32(from_b[{}]);", j, r, j * 8 * b.outer + (k + r * 4) * b.k);
       }
     }
-    emit_products(tile, fragments, "tf32");
+    emit_products(tile, fragments, "a", "b");
     close();
   }
 }

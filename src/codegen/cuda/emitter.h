@@ -90,8 +90,8 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   void emit_tensor_core(const kernel::TileMma& tile);
   void emit_halves(const kernel::TileMma& tile, const Fragments& fragments);
   void emit_tf32(const kernel::TileMma& tile, const Fragments& fragments);
-  void emit_products(const kernel::TileMma& tile, const Fragments& fragments,
-                     std::string_view suffix);
+  void emit_products(const kernel::TileMma& tile, const Fragments& fragments, const std::string& a,
+                     const std::string& b);
   std::string matrix_address(const kernel::Expr& load, const OperandStrides& strides,
                              const std::string& outer, const std::string& k);
 

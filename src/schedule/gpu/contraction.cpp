@@ -23,8 +23,10 @@ struct TileShape {
 namespace {
 
 constexpr int64_t kLeast = 16;  // rows, columns or depth of less are no work for tiles
+constexpr int64_t kNeighbours =
+    8;  // tiles of rows whose blocks follow each other: they share columns
 
-constexpr TileShape kTensorTiles[] = {{128, 128, 32, 256, 2, 4, 4}, {64, 64, 32, 128, 2, 2, 4}};
+constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {64, 64, 32, 128, 2, 2, 4}};
 constexpr TileShape kFmaTiles[] = {{128, 128, 16, 256, 0, 0, 2}, {64, 64, 16, 256, 0, 0, 2}};
 
 // The load of an f32 operand that is a 16-bit float in memory.
@@ -282,10 +284,13 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
             col_tiles = ceildiv(c.col.extent, shape.cols);
   const Dim items = iterations(c.outer) * row_tiles * col_tiles;
   const Symbol b = fresh("b", items), t = fresh("t", shape.threads);
-  const Dim first_col = mod(b, col_tiles) * shape.cols;
-  const Dim rest = floordiv(b, col_tiles);
-  const Dim first_row = mod(rest, row_tiles) * shape.rows;
-  const SymbolMap outer = decoded(c.outer, floordiv(rest, row_tiles));
+  // Blocks that run at the same time have few rows and columns between them, which a cache holds.
+  const int64_t down = mod(row_tiles, kNeighbours).is_const(0) ? kNeighbours : 1;
+  const Dim strip = mod(b, col_tiles * down), rest = floordiv(b, col_tiles * down);
+  const Dim first_col = floordiv(strip, down) * shape.cols;
+  const Dim strips = floordiv(row_tiles, down);
+  const Dim first_row = (mod(rest, strips) * down + mod(strip, down)) * shape.rows;
+  const SymbolMap outer = decoded(c.outer, floordiv(rest, strips));
 
   const Symbol e = fresh("e", shape.rows * shape.cols / shape.threads);
   const Layout layout = tensor ? tensor_layout(shape, t, e) : fma_layout(shape, t, e);
