@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "schedule/gpu/schedule.h"
+#include "tenon/error.h"
 #include "tests/codegen/cuda_kernel.h"
 #include "tests/full.h"
 #include "tests/schedule/kernel_cases.h"
@@ -39,26 +40,32 @@ void run_on_host(Compiled& compiled, const kernel::Kernel& kernel,
   for (size_t i = 0; i < 3; ++i) fault[i] = static_cast<int64_t>(words[i]);
 }
 
+void expect_same(const Case& test) {
+  const kernel::Kernel lowered = kernel::parse(test.text);
+  const schedule::Scheduled scheduled = schedule::schedule_for_gpu(lowered, {});
+  EXPECT_TRUE(is_taken_by_nvrtc(scheduled.kernel));
+  Compiled compiled;
+  for (const Extents& extents : {test.runs.front(), test.runs.back()}) {
+    const Memory inputs = random_memory(lowered, extents, test.indices);
+    Memory expected = inputs, actual = inputs;
+    const Fault wanted = run_scheduled(scheduled, extents, expected, kernel_test::interpret);
+    const Fault found =
+        run_scheduled(scheduled, extents, actual,
+                      [&](const auto& kernel, const auto& pointers, const auto& at,
+                          int64_t* fault) { run_on_host(compiled, kernel, pointers, at, fault); });
+    EXPECT_EQ(difference(expected, actual), "") << text_of(extents);
+    EXPECT_EQ(wanted[0] != 0, found[0] != 0) << text_of(extents);
+  }
+}
+
 TEST(CudaSchedule, GivesTheBitsOfTheInterpreter) {
   const std::vector<Case> cases = all_cases();
   for (size_t at = 0; at < cases.size(); at += full_tests() ? 1 : kSampled) {
-    const Case& test = cases[at];
-    SCOPED_TRACE(test.name);
-    const kernel::Kernel lowered = kernel::parse(test.text);
-    const schedule::Scheduled scheduled = schedule::schedule_for_gpu(lowered, {});
-    EXPECT_TRUE(is_taken_by_nvrtc(scheduled.kernel));
-    Compiled compiled;
-    for (const Extents& extents : {test.runs.front(), test.runs.back()}) {
-      const Memory inputs = random_memory(lowered, extents, test.indices);
-      Memory expected = inputs, actual = inputs;
-      const Fault wanted = run_scheduled(scheduled, extents, expected, kernel_test::interpret);
-      const Fault found = run_scheduled(
-          scheduled, extents, actual,
-          [&](const auto& kernel, const auto& pointers, const auto& at, int64_t* fault) {
-            run_on_host(compiled, kernel, pointers, at, fault);
-          });
-      EXPECT_EQ(difference(expected, actual), "") << text_of(extents);
-      EXPECT_EQ(wanted[0] != 0, found[0] != 0) << text_of(extents);
+    SCOPED_TRACE(cases[at].name);
+    try {
+      expect_same(cases[at]);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
     }
   }
 }
