@@ -123,7 +123,7 @@ IndexText Writer::atom(const Dim::Atom& atom, size_t& depth) const {
     return {symbol.text, symbol.wide};
   }
   for (const Dim& arg : atom.args) depth = std::max(depth, depth_of(arg));
-  const IndexText value =
+  IndexText value =
       atom.kind == AtomKind::FloorDiv ? quotient(atom.args[0], atom.args[1]) : extreme(atom);
   // A quotient or the smallest of several may be small where an operand is not.
   if (value.wide && fits_i32(atom.bounds)) return {fmt::format("(i32){}", value.text), false};

@@ -61,8 +61,8 @@ struct Nvrtc {
 };
 
 const Nvrtc& nvrtc() {
-  static const Nvrtc loaded;
-  return loaded;
+  static const Nvrtc kLoaded;
+  return kLoaded;
 }
 
 std::string log_of(Program program) {
