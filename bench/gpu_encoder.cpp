@@ -2,7 +2,7 @@
 // difference over the root mean square), then how long a run takes from inputs to outputs in host
 // memory, and the first one with its compilation.
 //
-//   bench_gpu_encoder [f32|bf16...]
+//   bench_gpu_encoder [f32|bf16|model_in_bf16...]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,12 +28,17 @@ namespace {
 constexpr int64_t kVocabulary = 30522;
 constexpr double kSeconds = 1;  // of timing, per shape
 
+// The model as it is; with operands of contractions rounded to bf16; and the model in bf16
+// throughout, where the interpreter rounds every result of every op, so that either is far from
+// both.
 struct Row {
   const char* name;
-  bool bf16;
-  double gate;  // of the difference
+  bool bf16;  // the model
+  const char* precision;
+  double gate;  // of the difference; 0: none
 };
-constexpr Row kRows[] = {{"f32", false, 1e-5}, {"bf16", true, 2e-2}};
+constexpr Row kRows[] = {
+    {"f32", false, "f32", 1e-5}, {"bf16", false, "bf16", 2e-2}, {"model_in_bf16", true, "f32", 0}};
 
 struct Shape {
   int64_t batch, seq;
@@ -111,11 +116,12 @@ bool check(const Row& row, const std::string& path, CompiledGraph& encoder) {
     const Inputs inputs(shape);
     const double found =
         difference(encoder.run(inputs.views())[0], graph::interpret(g, inputs.tensors())[0]);
-    met = met && found <= row.gate;
+    const bool holds = row.gate == 0 || found <= row.gate;
+    met = met && holds;
     fmt::print(
         R"({{"row": "encoder_{}", "batch": {}, "seq": {}, "difference": {:.3g}, "gate": {}, "met": {}}})"
         "\n",
-        row.name, shape.batch, shape.seq, found, row.gate, found <= row.gate);
+        row.name, shape.batch, shape.seq, found, row.gate, holds);
     std::fflush(stdout);
   }
   return met;
@@ -148,6 +154,7 @@ bool measure(const Row& row) {
   const auto start = Clock::now();
   CompileOptions options;
   options.device = Device::Cuda(0);
+  options.precision = row.precision;
   CompiledGraph encoder = Session().compile_onnx(file.path(), options);
   const double compiled = seconds_since(start);
   encoder.run(inputs.views());

@@ -106,6 +106,10 @@ struct CompileOptions {
   // TENON_CC names (the same results; a process per kernel, so compiling takes longer). Empty:
   // TENON_CODEGEN, or llvm.
   std::string codegen;
+  // What operands of f32 contractions (linear layers, matrix products, convolutions) may be rounded
+  // to so that tensor cores multiply them: "tf32" or "bf16", on GPUs. Sums and everything else stay
+  // f32. Empty or "f32": they are not rounded.
+  std::string precision = {};
   std::map<std::string, std::pair<int64_t, int64_t>>
       dim_bounds;  // narrows symbols of the model: {"seq", {1, 512}}
 };

@@ -1,4 +1,6 @@
 // Session: from a model file to a CompiledGraph: import, compile, load.
+#include <fmt/ranges.h>
+
 #include <chrono>
 
 #include "api/device_id.h"
@@ -17,6 +19,18 @@ CpuInfo target(const std::string& cap) {
   if (cap == "avx2") return detect_cpu(CpuIsa::Avx2);
   if (cap == "avx512") return detect_cpu(CpuIsa::Avx512);
   throw user_error("[compile] cpu \"{}\" is not known; there are: avx2, avx512", cap);
+}
+
+schedule::Precision precision(const CompileOptions& options) {
+  if (options.precision.empty()) return schedule::Precision::F32;
+  const auto found = schedule::parse_precision(options.precision);
+  if (!found)
+    throw user_error("[compile] precision \"{}\" is not known; there are: {}", options.precision,
+                     fmt::join(schedule::kPrecisions, ", "));
+  if (*found != schedule::Precision::F32 && options.device.kind() != Device::Kind::Cuda)
+    throw unsupported_error("[compile] precision {} is for GPUs, the device is {}",
+                            options.precision, to_string(options.device));
+  return *found;
 }
 
 // The GPU's own, or the one that was asked for.
@@ -57,6 +71,7 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
   compile.cuda_arch = cuda_arch(options);
   compile.cpu = target(options.cpu);
   compile.codegen = options.codegen;
+  compile.precision = precision(options);
   driver::Compiled compiled =
       driver::compile_or_save(onnx::import_file(path, {.dim_bounds = options.dim_bounds}), compile);
 

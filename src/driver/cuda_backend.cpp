@@ -11,14 +11,15 @@ constexpr int64_t kArenaAlignment = 256;  // as device memory itself
 
 class CudaBackend : public Backend {
  public:
-  explicit CudaBackend(const Options& options) : arch_(options.cuda_arch) {
+  explicit CudaBackend(const Options& options)
+      : arch_(options.cuda_arch), precision_(options.precision) {
     if (arch_ < 80)
       throw unsupported_error("[cuda] code is generated for architecture 80 and newer, not {}",
                               arch_);
   }
 
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
-    return schedule::schedule_for_gpu(lowered, {});
+    return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
     return codegen::cuda::generate(kernel, arch_);
@@ -35,6 +36,7 @@ class CudaBackend : public Backend {
 
  private:
   int arch_;
+  schedule::Precision precision_;
 };
 
 }  // namespace

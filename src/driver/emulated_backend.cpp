@@ -8,8 +8,10 @@ namespace {
 
 class EmulatedBackend : public Backend {
  public:
+  explicit EmulatedBackend(schedule::Precision precision) : precision_(precision) {}
+
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
-    return schedule::schedule_for_gpu(lowered, {});
+    return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
     program::Code code;
@@ -24,12 +26,15 @@ class EmulatedBackend : public Backend {
   void describe(program::Program& program) const override {
     program.device = program::DeviceKind::EmulatedGpu;
   }
+
+ private:
+  schedule::Precision precision_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_emulated_backend(const Options&) {
-  return std::make_unique<EmulatedBackend>();
+std::unique_ptr<Backend> make_emulated_backend(const Options& options) {
+  return std::make_unique<EmulatedBackend>(options.precision);
 }
 
 }  // namespace tenon::driver

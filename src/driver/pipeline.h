@@ -12,13 +12,15 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "program/program.h"
+#include "schedule/precision.h"
 
 namespace tenon::driver {
 
 struct Options {
-  program::DeviceKind device = program::DeviceKind::Cpu;  // what to generate code for
-  int cuda_arch = 0;                                      // of a GPU: 80 or 90
-  CpuInfo cpu;                                            // of a CPU
+  program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
+  schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
+  int cuda_arch = 0;                                         // of a GPU: 80 or 90
+  CpuInfo cpu;                                               // of a CPU
   std::string codegen;            // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
   std::vector<std::string> skip;  // passes not to run, by name
   std::set<std::string> outer_symbols;  // of a body: those that have values around it

@@ -109,7 +109,32 @@ TEST(GpuSchedule, TensorCoresMultiplySixteenBitsAndOthersWhereAllowed) {
   EXPECT_EQ(count(scheduled(bf16), TileKind::TensorCore), 1);
   EXPECT_EQ(count(scheduled(f32), TileKind::TensorCore), 0);
   EXPECT_EQ(count(scheduled(f32), TileKind::Fma), 1);
-  EXPECT_EQ(count(scheduled(f32, {.tf32 = true}), TileKind::TensorCore), 1);
+  using schedule::Precision;
+  for (const Precision precision : {Precision::Tf32, Precision::Bf16})
+    EXPECT_EQ(count(scheduled(f32, {.precision = precision}), TileKind::TensorCore), 1);
+}
+
+// Operands of f32 that are rounded as they are staged, and weights that are rounded before.
+TEST(GpuSchedule, RoundedOperandsGiveCloseProducts) {
+  for (Case test : {product("p", "f32", false, false, 70, 72, 40),
+                    product("p", "f32", true, true, 65, 67, 33)}) {
+    for (const bool weights : {false, true}) {
+      kernel::Kernel lowered = kernel::parse(test.text);
+      lowered.buffers[1].constant = weights;
+      const auto made =
+          schedule::schedule_for_gpu(lowered, {.precision = schedule::Precision::Bf16});
+      EXPECT_EQ(made.packs.size(), weights ? 1u : 0u);
+      kernel::verify(made.kernel);
+      Memory expected = random_memory(lowered, {}, test.indices), actual = expected;
+      run_lowered(lowered, {}, expected);
+      run_scheduled(made, {}, actual, interpret);
+      const auto &want = expected.at(2), &got = actual.at(2);
+      for (size_t at = 0; at < want.size(); at += 4) {
+        EXPECT_NEAR(load_as_f64(DType::F32, &want[at]), load_as_f64(DType::F32, &got[at]), 0.05);
+      }
+      EXPECT_NE(want, got);
+    }
+  }
 }
 
 TEST(GpuSchedule, OperandsAreStagedAheadAsTheyLie) {

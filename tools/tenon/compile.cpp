@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/generator.h"
+#include "schedule/precision.h"
 
 namespace tenon::cli {
 
@@ -37,8 +38,9 @@ Device parse_device(const std::string& name) {
 
 CompiledGraph compile_model(const ModelOptions& options, int threads) {
   const std::string& path = options.model;
-  if (options.precision != "f32")
-    throw UsageError("precision '{}' is not known; there is: f32", options.precision);
+  if (!schedule::parse_precision(options.precision))
+    throw UsageError("precision '{}' is not known; there are: {}", options.precision,
+                     fmt::join(schedule::kPrecisions, ", "));
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
   if (!is_available(device))
@@ -46,8 +48,8 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
                 fmt::format("{} is not available: {}", to_string(device), why_unavailable(device)));
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
-  CompiledGraph graph =
-      Session().compile_onnx(path, {.device = device, .codegen = options.codegen});
+  CompiledGraph graph = Session().compile_onnx(
+      path, {.device = device, .codegen = options.codegen, .precision = options.precision});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

@@ -83,7 +83,11 @@ struct CommandLine {
         ->take_all()
         ->allow_extra_args(false)
         ->type_name("NAME=EXTENT");
-    command->add_option("--precision", options.precision, "How to compute: f32")->type_name("TYPE");
+    command
+        ->add_option(
+            "--precision", options.precision,
+            "What operands of contractions are rounded to: f32 (default); tf32, bf16 (GPUs)")
+        ->type_name("TYPE");
     add_codegen(command, options.codegen);
     add_device(command, options.device);
   }

@@ -29,11 +29,19 @@ constexpr int64_t kNeighbours =
 constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {64, 64, 32, 128, 2, 2, 4}};
 constexpr TileShape kFmaTiles[] = {{128, 128, 16, 256, 0, 0, 2}, {64, 64, 16, 256, 0, 0, 2}};
 
-// The load of an f32 operand that is a 16-bit float in memory.
-const Expr* narrow_load(const ExprRef& operand) {
-  if (operand->op != Op::Cast || operand->args[0]->op != Op::Load) return nullptr;
-  const DType dtype = operand->args[0]->dtype;
-  return dtype == DType::BF16 || dtype == DType::F16 ? operand->args[0].get() : nullptr;
+bool is_narrow(DType dtype) { return dtype == DType::BF16 || dtype == DType::F16; }
+
+// The 16-bit float that an f32 operand is, whatever it is computed from; null: it is none.
+ExprRef narrow_value(const ExprRef& operand) {
+  const bool is_one =
+      operand->op == Op::Cast && operand->dtype == DType::F32 && is_narrow(operand->args[0]->dtype);
+  return is_one ? operand->args[0] : nullptr;
+}
+
+// The load that a value is, or is a cast of; null: it is computed.
+const Expr* load_of(const ExprRef& value) {
+  const Expr& e = value->op == Op::Cast ? *value->args[0] : *value;
+  return e.op == Op::Load ? &e : nullptr;
 }
 
 bool is_zero(const ExprRef& e) { return e->op == Op::Const && e->value == 0; }
@@ -120,10 +128,9 @@ std::optional<GpuScheduler::Contraction> GpuScheduler::find_contraction(const Ne
 
 std::optional<DType> GpuScheduler::for_tensor_cores(const Expr& reduce) const {
   if (reduce.dtype != DType::F32) return std::nullopt;
-  const Expr *a = narrow_load(reduce.args[0]), *b = narrow_load(reduce.args[1]);
+  const ExprRef a = narrow_value(reduce.args[0]), b = narrow_value(reduce.args[1]);
   if (a && b && a->dtype == b->dtype) return a->dtype;
-  const bool loads = reduce.args[0]->op == Op::Load && reduce.args[1]->op == Op::Load;
-  return target_.tf32 && loads ? std::optional(DType::F32) : std::nullopt;
+  return target_.precision == Precision::Tf32 ? std::optional(DType::F32) : std::nullopt;
 }
 
 namespace {
@@ -141,17 +148,21 @@ std::optional<DType> chosen_among(const ExprRef& value) {
                           e.op == Op::And || e.op == Op::Or);
     }
   });
-  const bool narrow = dtype == DType::BF16 || dtype == DType::F16;
-  return chosen && narrow ? dtype : std::nullopt;
+  return chosen && dtype && is_narrow(*dtype) ? dtype : std::nullopt;
 }
 
 }  // namespace
 
-// Weights that are not as they lie in memory (concatenated, converted) are written down once.
+// Weights that are not as they lie in memory (concatenated, converted) are written down once. What
+// the precision rounds is rounded here: weights before, other operands as they are staged.
 ExprRef GpuScheduler::packed(const Contraction& c, int operand, const Loop& along) {
-  const ExprRef value = c.reduce->args[static_cast<size_t>(operand)];
-  const bool plain = value->op == Op::Load || narrow_load(value);
-  if (plain || !is_constant(kernel_, value)) return value;
+  ExprRef value = c.reduce->args[static_cast<size_t>(operand)];
+  const auto narrow = chosen_among(value);
+  const bool rounded =
+      target_.precision == Precision::Bf16 && value->dtype == DType::F32 && !narrow;
+  if (rounded) value = cast(cast(value, DType::BF16), DType::F32);
+  const ExprRef stored = narrow_value(value) ? narrow_value(value) : value;
+  if (stored->op == Op::Load || !is_constant(kernel_, value)) return value;
   Pack pack{.name = "packed", .value = value, .loops = {}, .offset = 0, .elements = 1};
   const auto add = [&](const Symbol& symbol, const Dim& extent) {
     pack.loops.push_back({symbol, extent, LoopKind::Parallel, nullptr, {}, {}});
@@ -164,10 +175,10 @@ ExprRef GpuScheduler::packed(const Contraction& c, int operand, const Loop& alon
   add(c.k(), c.depth());
   add(along.symbol, along.extent);
   if (!pack.elements.is_const()) return value;
-  const auto narrow = chosen_among(value);
-  if (narrow) pack.value = expand_math_for_gpu(cast(value, *narrow));
+  const auto dtype = rounded ? std::optional(DType::BF16) : narrow;
+  if (dtype) pack.value = expand_math_for_gpu(cast(value, *dtype));
   const ExprRef read = load(add_pack(kernel_, packs_, pack), pack.value->dtype, pack.offset);
-  return narrow ? cast(read, value->dtype) : read;
+  return dtype ? cast(read, value->dtype) : read;
 }
 
 namespace {
@@ -198,25 +209,26 @@ class ContractionTiles {
   Staged stage(const char* name, const Operand& operand, const Dim& first, const Dim& step,
                const Symbol& in_outer, const Symbol& in_k) {
     const Expr& value = *operand.value;
-    const bool plain = value.op == Op::Load;
-    const bool along_k = plain && value.index.coefficient(operand.k) == Dim(1);
-    const bool along_outer = plain && value.index.coefficient(operand.outer) == Dim(1);
+    const Expr* source = load_of(operand.value);  // moved as it is, or converted on the way
+    const bool along_k = source && source->index.coefficient(operand.k) == Dim(1);
+    const bool along_outer = source && source->index.coefficient(operand.outer) == Dim(1);
     const int64_t depth = shape_.depth, bytes = size_of(value.dtype);
     // Tensor cores read either way; fma reads neighbouring rows or columns of one k.
     const bool k_inner = tensor_ && along_k;
     const int64_t pad = std::max<int64_t>(16 / bytes, 1);
     const int64_t stride = (k_inner ? depth : operand.size) + pad;
-    const int buffer = kernel_.add_buffer({.name = fresh_(name, 1).name(),
-                                           .dtype = value.dtype,
-                                           .elements = (k_inner ? operand.size : depth) * stride,
-                                           .storage = Storage::Shared,
-                                           .depth = shape_.stages,
-                                           .async = plain && (k_inner || along_outer)});
+    const int buffer =
+        kernel_.add_buffer({.name = fresh_(name, 1).name(),
+                            .dtype = value.dtype,
+                            .elements = (k_inner ? operand.size : depth) * stride,
+                            .storage = Storage::Shared,
+                            .depth = shape_.stages,
+                            .async = value.op == Op::Load && (k_inner || along_outer)});
     const auto place = [&](const Dim& o, const Dim& k) {
       return k_inner ? o * stride + k : k * stride + o;
     };
 
-    int64_t lanes = along_k || along_outer ? 16 / bytes : 1;
+    int64_t lanes = along_k || along_outer ? 16 / std::max(bytes, size_of(source->dtype)) : 1;
     const int64_t elements = operand.size * depth;
     while (lanes > 1 && elements % (shape_.threads * lanes) != 0) lanes /= 2;
     const int64_t pieces = elements / (shape_.threads * lanes);
@@ -246,7 +258,7 @@ class ContractionTiles {
       if (copy.op == Op::Load) copy.guards.insert(copy.guards.end(), guards.begin(), guards.end());
       return nullptr;
     });
-    if (!plain) {
+    if (!source) {
       for (const Guard& g : guards)
         element = select(in_range(g.index, g.bound), element, constant(element->dtype, 0));
     }
@@ -321,7 +333,7 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
 
   const auto operand = [&](int index, const Loop& l, int64_t size) {
     ExprRef value = c.reduce->args[static_cast<size_t>(index)];
-    if (tensor && *c.tensor_core != DType::F32) value = value->args[0];
+    if (tensor && *c.tensor_core != DType::F32) value = narrow_value(value);
     return Operand{substitute(value, outer), l.symbol, c.k(), l.extent, c.depth(), size};
   };
   const Dim steps = ceildiv(c.depth(), shape.depth);

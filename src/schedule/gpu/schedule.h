@@ -3,6 +3,7 @@
 // and tiles. Every lowered kernel has such a schedule.
 #pragma once
 
+#include "schedule/precision.h"
 #include "schedule/schedule.h"
 
 namespace tenon::schedule {
@@ -12,7 +13,7 @@ struct GpuTarget {
   int64_t shared_bytes = 48 * 1024;        // of a block, for rows
   int64_t tile_shared_bytes = 160 * 1024;  // of a block, for staged tiles
   int64_t multiprocessors = 128;           // that want work
-  bool tf32 = false;                       // whether f32 contractions may round their operands
+  Precision precision = Precision::F32;
 };
 
 Scheduled schedule_for_gpu(const kernel::Kernel& lowered, const GpuTarget& target);
