@@ -45,6 +45,7 @@ std::string encoder_model(const EncoderOptions& options) {
     w.input(name, kInt64, {"batch", "seq"});
   }
   if (options.bf16) w.use_floats_of(kBfloat16);
+  if (options.bf16_weights) w.use_short_floats();
   std::unique_ptr<EncoderForm> form = make_form(w, options);
   std::string x = form->embed();
   for (int64_t layer = 0; layer < options.layers; ++layer) {

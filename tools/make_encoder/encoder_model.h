@@ -22,7 +22,8 @@ struct EncoderOptions {
   int64_t layers = 6, hidden = 384, heads = 12, ffn = 1536, vocab = 30522, maxpos = 512;
   uint64_t seed = 0;
   Form form = Form::Decomposed;
-  bool bf16 = false;  // weights and everything computed are bf16, not f32
+  bool bf16 = false;          // weights and everything computed are bf16, not f32
+  bool bf16_weights = false;  // weights are f32, but numbers that bf16 has
 };
 
 // The model's bytes. All forms of the same options have the same weights. Throws

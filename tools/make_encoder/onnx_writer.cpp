@@ -139,14 +139,20 @@ std::string OnnxWriter::tensor(const std::string& name, int type, const std::vec
 
 std::string OnnxWriter::floats(const std::string& name, const std::vector<int64_t>& dims,
                                std::span<const float> values) {
-  if (float_type_ == kFloat) {
+  if (float_type_ == kFloat && !short_floats_) {
     return tensor(name, kFloat, dims,
                   {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
   std::vector<uint16_t> narrow;
+  std::vector<float> wide;
   for (const float value : values) {
     const auto bits = std::bit_cast<uint32_t>(value);
     narrow.push_back(static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+    wide.push_back(std::bit_cast<float>(uint32_t{narrow.back()} << 16));
+  }
+  if (float_type_ == kFloat) {
+    return tensor(name, kFloat, dims,
+                  {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(float)});
   }
   return tensor(name, kBfloat16, dims,
                 {reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof(uint16_t)});

@@ -66,6 +66,8 @@ class OnnxWriter {
 
   // What floats() writes: kFloat, or kBfloat16, rounded to nearest even.
   void use_floats_of(int type) { float_type_ = type; }
+  // kFloat, but of numbers that a bf16 can be.
+  void use_short_floats() { short_floats_ = true; }
   int float_type() const { return float_type_; }
   // Initializers with raw_data. A name given before is not written again.
   std::string floats(const std::string& name, const std::vector<int64_t>& dims,
@@ -102,6 +104,7 @@ class OnnxWriter {
   std::set<std::string> initializers_;
   int count_ = 0;
   int float_type_ = kFloat;
+  bool short_floats_ = false;
 };
 
 // Writes a file whole or not at all: into a temporary beside it, then renamed. Throws
