@@ -139,10 +139,17 @@ class Moved {
   std::vector<Ran> runs_;
 };
 
+// Compiled code looks up what the elements of its results need, the interpreter what is written.
+bool looks_up_for_nothing(const Ran& want, const Ran& got) {
+  return want.error.find("is outside axis") != std::string::npos && got.error.empty() &&
+         std::ranges::any_of(got.outputs, [](const Tensor& t) { return t.bytes.empty(); });
+}
+
 Outcome compare_run(const graph::Graph& graph, const Case& given, const Tensors& inputs,
                     const Run& run) {
   const Ran want = run_or_error([&] { return graph::interpret(graph, inputs); });
   const Ran got = run_or_error([&] { return run(inputs); });
+  if (looks_up_for_nothing(want, got)) return {Verdict::Same, {}};
   if (want.error.empty() != got.error.empty()) {
     return {Verdict::Differs, got.error.empty()
                                   ? "no error, where the interpreter says: " + want.error

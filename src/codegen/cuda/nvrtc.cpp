@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/knobs.h"
 
 namespace tenon::codegen::cuda {
 namespace {
@@ -37,7 +38,12 @@ struct Nvrtc {
   std::string missing;  // why there is none, else empty
 
   Nvrtc() {
-    void* library = nullptr;
+    const std::string& given = knobs().nvrtc;
+    void* library = given.empty() ? nullptr : dlopen(given.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library && !given.empty()) {
+      missing = fmt::format("TENON_NVRTC={}: {}", given, dlerror());
+      return;
+    }
     for (const char* name : kNames) {
       if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
