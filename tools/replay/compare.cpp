@@ -109,7 +109,7 @@ Ran run_or_error(const std::function<std::vector<Tensor>()>& run) {
   }
 }
 
-constexpr int kMostWays = 4;
+constexpr int kMostWays = 12;
 
 // What a graph gives for inputs that are moved a little, in so many ways as are asked for.
 class Moved {

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# On a machine with a GPU: checks and times what gpu_pack.sh packed. Prints JSON lines and the suites' closing lines;
+# the exit code is 0 only where everything passed and every gate was met.
+#
+# usage: gpu_check.sh [--sanitize]     beside the archives; --sanitize: memcheck and racecheck over the encoder and 100
+#                                      cases too (compute-sanitizer must be there)
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+for archive in "$here"/*.tar.xz; do  # tar may lack xz; Python does not
+  tar -xJf "$archive" 2>/dev/null ||
+    python3 -c "import sys, tarfile; tarfile.open(sys.argv[1]).extractall('.')" "$archive" || exit 1
+done
+export PATH=$work/programs:$PATH TENON_CUDA_CACHE=$work/cubins
+mkdir -p "$TENON_CUDA_CACHE"
+failed=0
+note() { "$@" || failed=1; }
+
+tenon devices
+note bench_gpu
+note bench_gpu_encoder
+
+ls -d batch/*/*/ >cases.txt
+split -n l/"$(nproc)" cases.txt part.
+for part in part.*; do
+  xargs -a "$part" tenon onnx-test --device cuda --verbose --skip batch/skipped.txt >"$part.log" 2>&1 &
+done
+wait
+cat part.*.log >all.log
+grep -h '^FAILED' all.log
+echo "$(grep -c '^passed' all.log) cases passed, $(grep -c '^FAILED' all.log) failed"
+if grep -q '^FAILED' all.log || ! grep -q '^passed' all.log; then failed=1; fi
+
+if [ "${1:-}" = --sanitize ]; then
+  awk -v every=$(($(wc -l <cases.txt) / 100 + 1)) 'NR % every == 0' cases.txt >hundred.txt
+  for tool in memcheck racecheck; do
+    sanitized=(compute-sanitizer --tool "$tool" --error-exitcode 9)
+    note "${sanitized[@]}" bench_gpu_encoder f32 bf16 --check
+    note xargs -a hundred.txt "${sanitized[@]}" tenon onnx-test --device cuda --skip batch/skipped.txt
+  done
+fi
+exit $failed
