@@ -22,7 +22,7 @@ tenon devices
 note bench_gpu
 note bench_gpu_encoder
 
-ls -d batch/*/*/ >cases.txt
+find batch -mindepth 2 -maxdepth 2 -type d | sort >cases.txt
 split -n l/"$(nproc)" cases.txt part.
 for part in part.*; do
   xargs -a "$part" tenon onnx-test --device cuda --verbose --skip batch/skipped.txt >"$part.log" 2>&1 &

@@ -26,7 +26,7 @@ constexpr int64_t kLeast = 16;  // rows, columns or depth of less are no work fo
 constexpr int64_t kNeighbours =
     8;  // tiles of rows whose blocks follow each other: they share columns
 
-constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {64, 64, 32, 128, 2, 2, 4}};
+constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {32, 64, 64, 128, 2, 2, 4}};
 constexpr TileShape kFmaTiles[] = {{128, 128, 16, 256, 0, 0, 2}, {64, 64, 16, 256, 0, 0, 2}};
 
 bool is_narrow(DType dtype) { return dtype == DType::BF16 || dtype == DType::F16; }
