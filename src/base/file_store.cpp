@@ -1,4 +1,4 @@
-// See file_store.h. A file is the digest of its contents, then the contents.
+// See file_store.h. A file is a digest of its name and contents, then the contents.
 #include "base/file_store.h"
 
 #include <algorithm>
@@ -18,7 +18,10 @@ namespace {
 
 constexpr size_t kHeader = sizeof(Digest::bytes);
 
-Digest checksum(std::span<const std::byte> bytes) { return Hasher().bytes(bytes).finish(); }
+// With the name: contents that came under another one are refused as damaged ones are.
+Digest checksum(const Digest& name, std::span<const std::byte> bytes) {
+  return Hasher().bytes(std::as_bytes(std::span(name.bytes))).bytes(bytes).finish();
+}
 
 }  // namespace
 
@@ -33,7 +36,7 @@ std::optional<std::vector<std::byte>> FileStore::find(const Digest& digest) cons
   const std::span<const std::byte> all = file.value().bytes();
   if (all.size() < kHeader) return std::nullopt;
   const std::span<const std::byte> contents = all.subspan(kHeader);
-  const Digest found = checksum(contents);
+  const Digest found = checksum(digest, contents);
   if (std::memcmp(found.bytes.data(), all.data(), kHeader) != 0) {
     log(LogLevel::Warning, "{} is damaged and will be replaced", path_of(digest));
     return std::nullopt;
@@ -45,7 +48,7 @@ void FileStore::keep(const Digest& digest, std::span<const std::byte> bytes) con
   if (folder_.empty()) return;
   std::error_code ignored;  // the write says what is wrong
   std::filesystem::create_directories(folder_, ignored);
-  const Digest sum = checksum(bytes);
+  const Digest sum = checksum(digest, bytes);
   std::string contents(reinterpret_cast<const char*>(sum.bytes.data()), kHeader);
   contents.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   try {

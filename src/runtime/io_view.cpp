@@ -58,7 +58,7 @@ Result<int64_t> memory_bytes(const IoView& view) {
     const int64_t extent = axis == 0 ? view.shape[0] : capacity_of(view, axis);
     if (__builtin_mul_overflow(bytes, extent, &bytes)) {
       return user_error("{}[{}] has more bytes than 64 bits can count", to_string(view.dtype),
-                        fmt::join(view.capacity, ", "));
+                        fmt::join(view.capacity.empty() ? view.shape : view.capacity, ", "));
     }
   }
   return bytes;

@@ -65,6 +65,14 @@ TEST_F(FileStoreTest, DamagedFilesAreAbsentAndReplaced) {
   EXPECT_EQ(store_.find(key_), bytes_of("a cubin"));
 }
 
+TEST_F(FileStoreTest, AFileUnderAnotherNameIsAbsent) {
+  const Digest other = digest_of("another key");
+  store_.keep(key_, bytes_of("a cubin"));
+  std::filesystem::copy_file(folder_ / key_.hex(), folder_ / other.hex());
+  EXPECT_EQ(store_.find(other), std::nullopt);
+  EXPECT_EQ(store_.find(key_), bytes_of("a cubin"));
+}
+
 TEST_F(FileStoreTest, AFolderThatCannotBeWrittenIsNoError) {
   std::filesystem::create_directories(folder_.parent_path());
   std::ofstream(folder_) << "a file";

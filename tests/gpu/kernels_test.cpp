@@ -137,6 +137,25 @@ TEST(GpuSchedule, RoundedOperandsGiveCloseProducts) {
   }
 }
 
+// What a block may have on every GPU since compute capability 8.0.
+TEST(GpuSchedule, StagedTilesFitIntoSharedMemory) {
+  using schedule::Precision;
+  for (const int size : {64, 4096}) {
+    for (const char* dtype : {"f32", "bf16"}) {
+      for (const Precision precision : {Precision::F32, Precision::Tf32, Precision::Bf16}) {
+        int64_t bytes = 0;
+        const Case test = product("p", dtype, false, true, size, size, size);
+        for (const kernel::Buffer& b : scheduled(test, {.precision = precision}).buffers) {
+          if (b.storage == kernel::Storage::Shared)
+            bytes += b.elements.const_value() * size_of(b.dtype) * b.depth;
+        }
+        EXPECT_GT(bytes, 0);
+        EXPECT_LE(bytes, 99 * 1024) << dtype << " " << size;
+      }
+    }
+  }
+}
+
 TEST(GpuSchedule, OperandsAreStagedAheadAsTheyLie) {
   const kernel::Kernel k = scheduled(product("p", "bf16", false, true, 4096, 4096, 4096));
   int staged = 0;

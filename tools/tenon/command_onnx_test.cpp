@@ -7,7 +7,9 @@
 
 #include "base/cpu_info.h"
 #include "base/error.h"
+#include "base/knobs.h"
 #include "base/thread_pool.h"
+#include "codegen/cuda/nvrtc.h"
 #include "driver/pipeline.h"
 #include "emulate/emulated_gpu.h"
 #include "runtime/devices.h"
@@ -70,6 +72,8 @@ Device compiled_for(const tenon::Device& device, const std::string& codegen) {
   if (device.kind() == tenon::Device::Kind::Cuda) {
     if (!is_available(device))
       throw user_error("{} is not available: {}", to_string(device), why_unavailable(device));
+    if (!codegen::cuda::has_nvrtc() && knobs().cuda_cache.empty())
+      throw user_error("{}: no NVRTC is found; TENON_NVRTC may name it", to_string(device));
     id = {program::DeviceKind::Cuda, device.index()};
     compiler.options.device = id.kind;
     compiler.options.cuda_arch = runtime::cuda_arch(device.index()).take();
@@ -88,6 +92,8 @@ Device emulated_gpu() {
 // Compiles for a GPU that need not be there (and leaves cubins in TENON_CUDA_CACHE); the numbers
 // are the interpreter's.
 Device cubins_only(int arch) {
+  if (!codegen::cuda::has_nvrtc())
+    throw user_error("cubins:{}: no NVRTC is found; TENON_NVRTC may name it", arch);
   return [arch](const graph::Graph& g) -> Prepared {
     driver::Options options;
     options.device = program::DeviceKind::Cuda;

@@ -98,8 +98,12 @@ std::vector<std::byte> compile_cuda(const std::string& source, int arch,
   const std::string target = fmt::format("--gpu-architecture=sm_{}", arch);
   std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
   options.push_back(target.c_str());
-  if (library.compile(program, static_cast<int>(options.size()), options.data()) != 0)
-    throw internal_error("kernel {}: NVRTC refuses its source:\n{}", kernel, log_of(program));
+  if (library.compile(program, static_cast<int>(options.size()), options.data()) != 0) {
+    const std::string log = log_of(program);
+    if (log.find("--gpu-architecture") != std::string::npos)
+      throw unsupported_error("[cuda] this NVRTC has no code for architecture {}", arch);
+    throw internal_error("kernel {}: NVRTC refuses its source:\n{}", kernel, log);
+  }
   size_t size = 0;
   std::vector<std::byte> cubin;
   if (library.cubin_size(program, &size) == 0) cubin.resize(size);

@@ -29,6 +29,14 @@ constexpr int64_t kNeighbours =
 constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {32, 64, 64, 128, 2, 2, 4}};
 constexpr TileShape kFmaTiles[] = {{128, 128, 16, 256, 0, 0, 2}, {64, 64, 16, 256, 0, 0, 2}};
 
+DType widest(DType a, DType b) { return size_of(a) < size_of(b) ? b : a; }
+
+// Of the operands' tiles, whichever way they lie, with what keeps their rows apart.
+int64_t staged_bytes(const TileShape& shape, int64_t element) {
+  const int64_t padding = 16 / std::min<int64_t>(element, 16) * std::max(shape.rows, shape.cols);
+  return shape.stages * element * ((shape.rows + shape.cols) * shape.depth + 2 * padding);
+}
+
 bool is_narrow(DType dtype) { return dtype == DType::BF16 || dtype == DType::F16; }
 
 // The 16-bit float that an f32 operand is, whatever it is computed from; null: it is none.
@@ -290,7 +298,11 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
   const auto& shapes = tensor ? kTensorTiles : kFmaTiles;
   const int64_t large_tiles = (guessed(c.row.extent) + shapes[0].rows - 1) / shapes[0].rows *
                               ((guessed(c.col.extent) + shapes[0].cols - 1) / shapes[0].cols);
-  const TileShape& shape = shapes[large_tiles >= target_.multiprocessors ? 0 : 1];
+  TileShape shape = shapes[large_tiles >= target_.multiprocessors ? 0 : 1];
+  const int64_t element =
+      size_of(tensor ? *c.tensor_core : widest(c.reduce->args[0]->dtype, c.reduce->args[1]->dtype));
+  while (shape.stages > 2 && staged_bytes(shape, element) > target_.tile_shared_bytes)
+    --shape.stages;
 
   const Dim row_tiles = ceildiv(c.row.extent, shape.rows),
             col_tiles = ceildiv(c.col.extent, shape.cols);
@@ -386,7 +398,8 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
   };
   const ExprRef sum =
       chunked ? load(total, dtype, at) + load(acc, dtype, at) : load(acc, dtype, at);
-  ExprRef value = replace_reductions(c.store->value, [&](const Expr&) { return sum; });
+  ExprRef value =
+      replace_reductions(c.store->value, [&](const Expr&) -> const ExprRef& { return sum; });
   value = transform(substitute(value, here), [&](Expr& copy) -> ExprRef {
     if (copy.op == Op::Load && !is_local(copy.buffer))
       copy.guards.insert(copy.guards.end(), guards.begin(), guards.end());

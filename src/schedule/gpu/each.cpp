@@ -103,7 +103,7 @@ std::optional<Block> GpuScheduler::schedule_vectors(const Nest& nest) {
   const SymbolMap outer = decoded(loops, piece);
   const auto at = [&](const Dim& offset) -> SymbolMap {
     return [&, offset](const Symbol& symbol) -> std::optional<Dim> {
-      const auto value = outer(symbol);
+      auto value = outer(symbol);
       if (value && symbol == inner.symbol) return *value * lanes + offset;
       return value;
     };

@@ -10,9 +10,10 @@ namespace tenon::schedule {
 
 // What the analytic model knows of a GPU.
 struct GpuTarget {
-  int64_t shared_bytes = 48 * 1024;        // of a block, for rows
-  int64_t tile_shared_bytes = 160 * 1024;  // of a block, for staged tiles
-  int64_t multiprocessors = 128;           // that want work
+  int64_t shared_bytes = 48 * 1024;  // of a block, for rows
+  int64_t tile_shared_bytes =
+      99 * 1024;                  // likewise, for staged tiles: what every GPU since 8.0 has
+  int64_t multiprocessors = 128;  // that want work
   Precision precision = Precision::F32;
 };
 
