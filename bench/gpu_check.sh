@@ -36,7 +36,7 @@ echo "$(grep -c '^passed .*(compiled)' all.log) cases passed, $(grep -c '^FAILED
 if grep -q '^FAILED\|(interpreted' all.log || ! grep -q '^passed' all.log; then failed=1; fi
 
 if [ "${1:-}" = --sanitize ]; then
-  awk -v every=$(($(wc -l <cases.txt) / 100 + 1)) 'NR % every == 0' cases.txt >hundred.txt
+  awk -v every=$(($(wc -l <cases.txt) / 110)) 'NR % every == 0' cases.txt >hundred.txt
   for tool in memcheck racecheck; do
     sanitized=(compute-sanitizer --tool "$tool" --error-exitcode 9)
     note "${sanitized[@]}" bench_gpu_encoder f32 bf16 --check

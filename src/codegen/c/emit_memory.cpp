@@ -89,7 +89,7 @@ Value Emitter::load_scalar(const kernel::Expr& expr, const Dim& offset) {
   } else if (guard.condition) {
     text = fmt::format("{} ? {} : 0", *guard.condition, text);
   }
-  const Value one = from_memory(dtype, variable(stored(dtype), false, {text}));
+  Value one = from_memory(dtype, variable(stored(dtype), false, {text}));
   if (!guard.bits) return one;
   std::vector<std::string> parts;  // 0 in the lanes that are out
   const Value lanes = splat(one);
