@@ -14,9 +14,8 @@ namespace tenon {
 namespace {
 
 std::vector<std::byte> bytes_of(std::string_view text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 class FileStoreTest : public ::testing::Test {
