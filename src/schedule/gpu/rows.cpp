@@ -118,6 +118,11 @@ class RowPhases {
   Block placed(const Block& block, const Dim& element, const Dim& slot);
   Store guarded(Store store, bool by_one) const;
   bool stores_shared(const Block& block) const;
+  // One of the lowered kernel's: accumulators that came later are none.
+  bool is_row(int buffer) const {
+    const auto at = static_cast<size_t>(buffer);
+    return at < locals_.size() && locals_[at].is_row;
+  }
   int64_t lanes_of(const Dim& extent) const {
     return mod(extent, lanes_ * group_).is_const(0) ? lanes_ : 1;
   }
@@ -315,9 +320,7 @@ bool RowPhases::stores_shared(const Block& block) const {
   bool found = false;
   for_each(block, [&](const Stmt& stmt) {
     const auto* s = stmt.as<Store>();
-    if (!s || static_cast<size_t>(s->buffer) >= locals_.size()) return;
-    const Local& local = locals_[static_cast<size_t>(s->buffer)];
-    found |= local.is_row && !local.own;
+    found |= s && is_row(s->buffer) && !locals_[static_cast<size_t>(s->buffer)].own;
   });
   return found;
 }
@@ -362,7 +365,7 @@ Block RowPhases::placed(const Block& block, const Dim& element, const Dim& slot)
 }
 
 Store RowPhases::guarded(Store store, bool by_one) const {
-  if (s_.is_local(store.buffer) && !locals_[static_cast<size_t>(store.buffer)].is_row) return store;
+  if (s_.is_local(store.buffer) && !is_row(store.buffer)) return store;
   const bool is_result = !s_.is_local(store.buffer);
   if (is_result) store.guards.insert(store.guards.end(), live_.begin(), live_.end());
   if (by_one) store.guards.push_back({lane_, 1});
