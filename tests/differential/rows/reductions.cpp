@@ -3,7 +3,6 @@
 
 namespace tenon::differential {
 
-using graph::Graph;
 using graph::Op;
 using graph::Value;
 
