@@ -94,7 +94,7 @@ Block Scheduler::schedule_columns(const RowNest& nest) {
     std::vector<ColumnSums> all;
     const ExprRef value = transform(result.value, [&](Expr& e) -> ExprRef {
       if (!has(e.op, kReduce)) return nullptr;
-      all.push_back({e, kernel_.add_buffer({.name = "sums" + std::to_string(names_++),
+      all.push_back({e, kernel_.add_buffer({.name = fresh_.name("sums"),
                                             .dtype = e.dtype,
                                             .elements = kLaneCount * strip,
                                             .storage = Storage::Scratch})});

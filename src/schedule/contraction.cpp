@@ -37,7 +37,7 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& fo
       nest, row_block, groups, [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
         const Symbol panel = fresh("p", per_group);
         const Symbol start = fresh("i", row_block);
-        const Symbol step("rows." + std::to_string(names_++), {1, target_.row_steps[0]});
+        const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
         const Dim column = (group * per_group + panel) * width;
         Block tiles = {ladder(start, count, step, target_.row_steps,
                               tile(c, rows.symbol, first + start, step, column, width))};

@@ -108,7 +108,7 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
 // contraction.
 Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& around) {
   const Panels panels = panels_of(c, around);
-  const int here = kernel_.add_buffer({.name = "panels" + std::to_string(names_++),
+  const int here = kernel_.add_buffer({.name = fresh_.name("panels"),
                                        .dtype = panels.value->dtype,
                                        .elements = panels.elements,
                                        .storage = Storage::Scratch});

@@ -1,7 +1,10 @@
 // Buffers that a schedule no longer touches (a weight that is read through its packed panels) are
 // dropped, so that a step holds on to nothing it does not need. Results stay: one without elements
 // is written by nobody.
-#include "schedule/scheduler.h"
+#include "schedule/prune.h"
+
+#include <functional>
+#include <vector>
 
 namespace tenon::schedule {
 

@@ -18,9 +18,9 @@ ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const 
 }
 
 Around Scheduler::around() {
-  return {
-      kernel_, [this](const std::string& stem, const Dim& extent) { return fresh(stem, extent); },
-      [this](const ExprRef& value, Block& before) { return without_reductions(value, before); }};
+  return {kernel_, std::ref(fresh_), [this](const ExprRef& value, Block& before) {
+            return without_reductions(value, before);
+          }};
 }
 
 // Whether a value has one reduction, of what the loop before it stores, element for element: then
@@ -67,7 +67,7 @@ Block Scheduler::prefetches(const Loop& written, const Dim& extent, const Dim& e
 ExprRef Scheduler::lane_reduction(const Expr& e, Block& before, const Beside& beside) {
   const Reduction& reduction = reduction_of(e.op);
   const ExprRef start = identity(reduction.join, e.dtype);
-  const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
+  const int acc = kernel_.add_buffer({.name = fresh_.name("acc"),
                                       .dtype = e.dtype,
                                       .elements = kLaneCount,
                                       .storage = Storage::Register});
@@ -102,10 +102,8 @@ ExprRef Scheduler::nested_reduction(const Expr& e, Block& before) {
   const Reduction& reduction = reduction_of(e.op);
   const ExprRef start = identity(reduction.join, e.dtype);
   auto buffer = [&](Storage storage) {
-    return kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
-                               .dtype = e.dtype,
-                               .elements = kLaneCount,
-                               .storage = storage});
+    return kernel_.add_buffer(
+        {.name = fresh_.name("acc"), .dtype = e.dtype, .elements = kLaneCount, .storage = storage});
   };
   const int sums = buffer(Storage::Stack), acc = buffer(Storage::Register);
   const Symbol first = fresh("l", kLaneCount), last = fresh("l", kLaneCount);

@@ -13,20 +13,9 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
-RowNest Scheduler::find_nest() const {
-  RowNest nest;
-  Block body = source_.body;
-  const auto is_let = [](const Stmt& s) { return s.as<Let>() != nullptr; };
-  if (body.size() > 1 && std::ranges::all_of(body.begin(), body.end() - 1, is_let) &&
-      body.back().as<Loop>()) {
-    nest.lets.assign(body.begin(), body.end() - 1);
-    body.erase(body.begin(), body.end() - 1);
-  }
-  while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
-    const Loop l = *body[0].as<Loop>();
-    nest.loops.push_back(l);
-    body = *l.body;
-  }
+RowNest Scheduler::find_row_nest() const {
+  RowNest nest{find_nest(source_.body)};
+  Block& body = nest.body;
   // The innermost loop of a perfect nest runs over columns, unless each of its elements is a whole
   // row reduction.
   const auto* only = body.size() == 1 ? body[0].as<Store>() : nullptr;
@@ -41,7 +30,6 @@ RowNest Scheduler::find_nest() const {
     nest.loops.pop_back();
     body = {Stmt{columns}};
   }
-  nest.body = std::move(body);
   return nest;
 }
 
@@ -53,16 +41,8 @@ Target avx2_target(int64_t l1_bytes, int64_t l2_bytes) {
 }
 
 Scheduler::Scheduler(const Kernel& source, const Target& target)
-    : source_(source), target_(target), kernel_(source) {
+    : source_(source), target_(target), kernel_(source), fresh_(source.dims) {
   kernel_.level = Level::Scheduled;
-}
-
-Symbol Scheduler::fresh(const std::string& stem, const Dim& extent) {
-  std::string name;
-  auto taken = [&](const Symbol& dim) { return dim.name() == name; };
-  do name = stem + "." + std::to_string(names_++);
-  while (std::any_of(source_.dims.begin(), source_.dims.end(), taken));
-  return Symbol::range(name, extent);
 }
 
 bool Scheduler::right_operand_uses(const Block& body, const Symbol& symbol) const {
@@ -90,7 +70,7 @@ bool Scheduler::has_tiles(const RowNest& nest) const {
 }
 
 Scheduled Scheduler::run() {
-  RowNest nest = find_nest();
+  RowNest nest = find_row_nest();
   const bool any_contraction = has_tiles(nest);
   const auto only =
       any_contraction && nest.body.size() == 1 ? find_contraction(nest.body[0]) : std::nullopt;
@@ -121,13 +101,7 @@ Scheduled Scheduler::run() {
     inside.insert(inside.end(), items.body->begin(), items.body->end());
     kernel_.body = {loop(LoopKind::Thread, items.symbol, items.extent, std::move(inside))};
   }
-  if (!kernel_.grid().is_const(0))
-    prune_buffers(kernel_);  // an empty kernel still names its result
-  kernel_.dims = free_symbols(kernel_);
-  for (const Symbol& dim : kernel_.dims) {
-    TENON_CHECK(std::ranges::count(source_.dims, dim) > 0, "kernel {}: {} has no loop",
-                source_.name, dim.name());
-  }
+  finish(kernel_, source_);
   Scheduled result{std::move(kernel_), {}};
   for (const Kernel& pack : packs_) {
     result.packs.push_back(Scheduler(pack, target_).run().kernel);

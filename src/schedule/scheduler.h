@@ -11,16 +11,15 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "schedule/nest.h"
 #include "schedule/schedule.h"
 #include "schedule/serial_reductions.h"
 
 namespace tenon::schedule {
 
-// A kernel's shape: parallel loops over rows around the statements of one row.
-struct RowNest {
-  kernel::Block lets;               // before everything: each work item makes them
-  std::vector<kernel::Loop> loops;  // outermost first; at least one
-  kernel::Block body;
+// A kernel's shape: parallel loops over rows (at least one) around the statements of one row; each
+// work item makes what is looked up before.
+struct RowNest : Nest {
   bool single_column_loop = false;  // the body is one loop over columns with one store
 };
 
@@ -58,7 +57,7 @@ class Scheduler {
   Scheduled run();
 
  private:
-  RowNest find_nest() const;
+  RowNest find_row_nest() const;
   bool has_tiles(const RowNest& nest) const;
 
   // grid.cpp: the thread loop around what `make` makes for a block of rows and a group of columns.
@@ -127,8 +126,7 @@ class Scheduler {
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
 
-  Symbol fresh(const std::string& stem,
-               const Dim& extent);  // a range symbol with a name of its own
+  Symbol fresh(const std::string& stem, const Dim& extent) { return fresh_(stem, extent); }
   bool is_local(int buffer) const {
     return kernel_.buffers[static_cast<size_t>(buffer)].storage != kernel::Storage::Global;
   }
@@ -140,7 +138,7 @@ class Scheduler {
   kernel::Block staging_;           // what a work item begins with
   std::map<int, Dim> row_size_;     // of locals: elements per row of a tile
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
-  int names_ = 0;
+  FreshSymbols fresh_;
 };
 
 // Whether an index is known before a loop's body runs: it uses nothing that a let of it names.
@@ -151,13 +149,9 @@ inline bool is_known_before(const Dim& index, const kernel::Block& body) {
   });
 }
 
-void prune_buffers(kernel::Kernel& kernel);  // drops and renumbers
-
 // Substitutes one symbol in an expression or statement.
 inline SymbolMap replacing(const Symbol& symbol, const Dim& value) {
-  return [symbol, value](const Symbol& s) {
-    return s == symbol ? std::optional<Dim>(value) : std::nullopt;
-  };
+  return each_by({{symbol, value}});
 }
 
 }  // namespace tenon::schedule

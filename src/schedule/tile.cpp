@@ -32,7 +32,7 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
   const DType dtype = c.reduce->dtype;
   const int64_t most_rows = target_.row_steps[0];
   const int64_t vectors = columns / kLaneCount;
-  const int acc = kernel_.add_buffer({.name = "acc" + std::to_string(names_++),
+  const int acc = kernel_.add_buffer({.name = fresh_.name("acc"),
                                       .dtype = dtype,
                                       .elements = most_rows * columns,
                                       .storage = Storage::Register});
@@ -60,7 +60,7 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
   const bool direct = is_local(c.store->buffer) && c.store->value->op == Op::ReduceFma;
   int raw = c.store->buffer;
   if (!direct) {
-    raw = kernel_.add_buffer({.name = "tile" + std::to_string(names_++),
+    raw = kernel_.add_buffer({.name = fresh_.name("tile"),
                               .dtype = dtype,
                               .elements = most_rows * columns,
                               .storage = Storage::Stack});

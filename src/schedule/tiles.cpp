@@ -57,7 +57,7 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
   const Block body = with_local_rows(nest.body, most_rows);
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol start = fresh("i", row_block);
-    const Symbol step("rows." + std::to_string(names_++), {1, most_rows});
+    const Symbol step(fresh_.name("rows."), {1, most_rows});
     const RowTile tile{nest.loops.back().symbol, first + start, step};
     Block tiles = tile_statements(body, tile, nest.loops, {});
     Block item = std::move(staging_);

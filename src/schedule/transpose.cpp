@@ -64,7 +64,7 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
   const Loop& columns = *nest.body[0].as<Loop>();
   const Store& target = *(*columns.body)[0].as<Store>();
   const Expr& turned = *turned_load(target, rows.symbol, columns.symbol);
-  const int block = kernel_.add_buffer({.name = "block" + std::to_string(names_++),
+  const int block = kernel_.add_buffer({.name = fresh_.name("block"),
                                         .dtype = turned.dtype,
                                         .elements = kLaneCount * kLaneCount,
                                         .storage = Storage::Register});

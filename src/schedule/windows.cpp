@@ -154,7 +154,7 @@ Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& lowere
             load(stage, DType::F32, (panel_of * depth + c.k) * width + mod(c.column, width));
         c.reduce = std::make_shared<const Expr>(std::move(reduce));
         const Symbol panel = fresh("p", per_group), start = fresh("i", row_block);
-        const Symbol step("rows." + std::to_string(names_++), {1, steps});
+        const Symbol step(fresh_.name("rows."), {1, steps});
         auto tile_at = [&](const Dim& first_column, int64_t columns) {
           return tile(c, rows.symbol, first_row + start, step, first_column, columns);
         };

@@ -156,6 +156,24 @@ TEST(GpuSchedule, StagedTilesFitIntoSharedMemory) {
   }
 }
 
+// A product whose operand is a sum itself is no tile: what is staged is loaded or computed at once.
+TEST(GpuSchedule, AnOperandThatIsReducedIsComputedInOrder) {
+  const kernel::Kernel lowered = kernel::parse(R"(kernel nested lowered
+  buffer a: f32[5120] global argument 0
+  buffer b: f32[1024] global argument 1
+  buffer y: f32[1024] global argument 2 written
+  parallel i in 32
+    parallel j in 32
+      y[i*32 + j] = reduce_fma(k in 32, reduce_add(r in 5, a[i*160 + k*5 + r]), b[k*32 + j], f32(0))
+)");
+  const schedule::Scheduled made = schedule::schedule_for_gpu(lowered, {});
+  kernel::verify(made.kernel);
+  Memory expected = random_memory(lowered, {}, {0, 0}), actual = expected;
+  run_lowered(lowered, {}, expected);
+  run_scheduled(made, {}, actual, interpret);
+  expect_close(lowered, expected, actual);
+}
+
 TEST(GpuSchedule, OperandsAreStagedAheadAsTheyLie) {
   const kernel::Kernel k = scheduled(product("p", "bf16", false, true, 4096, 4096, 4096));
   int staged = 0;

@@ -7,18 +7,11 @@
 #include "base/error.h"
 #include "schedule/add_pack.h"
 #include "schedule/gpu/scheduler.h"
+#include "schedule/gpu/stage_tile.h"
 
 namespace tenon::schedule {
 
 using namespace kernel;
-
-// A tile's shape, and how it is divided among warps.
-struct TileShape {
-  int64_t rows, cols, depth;
-  int64_t threads;
-  int64_t warp_rows, warp_cols;  // of tensor cores: the grid of warps
-  int stages;
-};
 
 namespace {
 
@@ -26,16 +19,7 @@ constexpr int64_t kLeast = 16;  // rows, columns or depth of less are no work fo
 constexpr int64_t kNeighbours =
     8;  // tiles of rows whose blocks follow each other: they share columns
 
-constexpr TileShape kTensorTiles[] = {{128, 128, 32, 128, 2, 2, 4}, {32, 64, 64, 128, 2, 2, 4}};
-constexpr TileShape kFmaTiles[] = {{128, 128, 16, 256, 0, 0, 2}, {64, 64, 16, 256, 0, 0, 2}};
-
 DType widest(DType a, DType b) { return size_of(a) < size_of(b) ? b : a; }
-
-// Of the operands' tiles, whichever way they lie, with what keeps their rows apart.
-int64_t staged_bytes(const TileShape& shape, int64_t element) {
-  const int64_t padding = 16 / std::min<int64_t>(element, 16) * std::max(shape.rows, shape.cols);
-  return shape.stages * element * ((shape.rows + shape.cols) * shape.depth + 2 * padding);
-}
 
 bool is_narrow(DType dtype) { return dtype == DType::BF16 || dtype == DType::F16; }
 
@@ -44,55 +28,6 @@ ExprRef narrow_value(const ExprRef& operand) {
   const bool is_one =
       operand->op == Op::Cast && operand->dtype == DType::F32 && is_narrow(operand->args[0]->dtype);
   return is_one ? operand->args[0] : nullptr;
-}
-
-// The load that a value is, or is a cast of; null: it is computed.
-const Expr* load_of(const ExprRef& value) {
-  const Expr& e = value->op == Op::Cast ? *value->args[0] : *value;
-  return e.op == Op::Load ? &e : nullptr;
-}
-
-bool is_zero(const ExprRef& e) { return e->op == Op::Const && e->value == 0; }
-
-// Where element e of thread t lies in the tile.
-struct Layout {
-  Dim row, col;
-  int64_t elements;  // of a thread
-  int64_t lanes;     // of these lie side by side
-};
-
-Layout tensor_layout(const TileShape& shape, const Dim& t, const Dim& e) {
-  const int64_t warp_rows = shape.rows / shape.warp_rows, warp_cols = shape.cols / shape.warp_cols;
-  const int64_t across = warp_cols / 8;
-  const Dim warp = floordiv(t, 32), lane = mod(t, 32), r = mod(e, 4);
-  const Dim fragment_row = floordiv(e, across * 4), fragment_col = mod(floordiv(e, 4), across);
-  return {.row = floordiv(warp, shape.warp_cols) * warp_rows + fragment_row * 16 +
-                 floordiv(r, 2) * 8 + floordiv(lane, 4),
-          .col = mod(warp, shape.warp_cols) * warp_cols + fragment_col * 8 + mod(lane, 4) * 2 +
-                 mod(r, 2),
-          .elements = shape.rows * shape.cols / shape.threads,
-          .lanes = 2};
-}
-
-// 16 x 16 threads; four columns side by side, the next four a whole strip away.
-Layout fma_layout(const TileShape& shape, const Dim& t, const Dim& e) {
-  constexpr int64_t kSide = 16, kStrip = 4;
-  const int64_t rows = shape.rows / kSide, cols = shape.cols / kSide;
-  const Dim in_row = mod(e, cols);
-  return {.row = floordiv(t, kSide) * rows + floordiv(e, cols),
-          .col = mod(t, kSide) * kStrip + mod(in_row, kStrip) +
-                 floordiv(in_row, kStrip) * (kSide * kStrip),
-          .elements = rows * cols,
-          .lanes = kStrip};
-}
-
-SymbolMap pairs(std::vector<std::pair<Symbol, Dim>> values) {
-  return [values = std::move(values)](const Symbol& symbol) -> std::optional<Dim> {
-    for (const auto& [known, value] : values) {
-      if (known == symbol) return value;
-    }
-    return std::nullopt;
-  };
 }
 
 }  // namespace
@@ -110,7 +45,8 @@ std::optional<GpuScheduler::Contraction> GpuScheduler::find_contraction(const Ne
     ++count;
     return constant(e.dtype, 0);
   });
-  if (count != 1 || found->op != Op::ReduceFma || found->args[2]->op != Op::Const)
+  if (count != 1 || found->op != Op::ReduceFma || found->args[2]->op != Op::Const ||
+      contains(found->args[0], kReduce) || contains(found->args[1], kReduce))
     return std::nullopt;
   std::optional<size_t> row, col;
   for (size_t i = 0; i < nest.loops.size(); ++i) {
@@ -126,8 +62,7 @@ std::optional<GpuScheduler::Contraction> GpuScheduler::find_contraction(const Ne
                 .row = nest.loops[*row],
                 .col = nest.loops[*col],
                 .store = store,
-                .reduce = found,
-                .tensor_core = std::nullopt};
+                .reduce = found};
   for (size_t i = 0; i < nest.loops.size(); ++i) {
     if (i != *row && i != *col) c.outer.push_back(nest.loops[i]);
   }
@@ -189,120 +124,21 @@ ExprRef GpuScheduler::packed(const Contraction& c, int operand, const Loop& alon
   return dtype ? cast(read, value->dtype) : read;
 }
 
-namespace {
-
-// One operand's tile: `outer` of its rows or columns, and k.
-struct Operand {
-  ExprRef value;
-  Symbol outer, k;
-  Dim extent, depth;
-  int64_t size;  // of the tile, along `outer`
-};
-
-}  // namespace
-
-// Writes the schedule of one contraction.
-class ContractionTiles {
- public:
-  ContractionTiles(Kernel& kernel, const TileShape& shape, bool tensor,
-                   std::function<Symbol(const std::string&, const Dim&)> fresh, const Symbol& t)
-      : kernel_(kernel), shape_(shape), tensor_(tensor), fresh_(std::move(fresh)), t_(t) {}
-
-  struct Staged {
-    Block fill;
-    ExprRef read;  // an element of the tile, over its symbols
-  };
-
-  // `first` of the operand's rows or columns, `step` of k.
-  Staged stage(const char* name, const Operand& operand, const Dim& first, const Dim& step,
-               const Symbol& in_outer, const Symbol& in_k) {
-    const Expr& value = *operand.value;
-    const Expr* source = load_of(operand.value);  // moved as it is, or converted on the way
-    const bool along_k = source && source->index.coefficient(operand.k) == Dim(1);
-    const bool along_outer = source && source->index.coefficient(operand.outer) == Dim(1);
-    const int64_t depth = shape_.depth, bytes = size_of(value.dtype);
-    // Tensor cores read either way; fma reads neighbouring rows or columns of one k.
-    const bool k_inner = tensor_ && along_k;
-    const int64_t pad = std::max<int64_t>(16 / bytes, 1);
-    const int64_t stride = (k_inner ? depth : operand.size) + pad;
-    const int buffer =
-        kernel_.add_buffer({.name = fresh_(name, 1).name(),
-                            .dtype = value.dtype,
-                            .elements = (k_inner ? operand.size : depth) * stride,
-                            .storage = Storage::Shared,
-                            .depth = shape_.stages,
-                            .async = value.op == Op::Load && (k_inner || along_outer)});
-    const auto place = [&](const Dim& o, const Dim& k) {
-      return k_inner ? o * stride + k : k * stride + o;
-    };
-
-    int64_t lanes = along_k || along_outer ? 16 / std::max(bytes, size_of(source->dtype)) : 1;
-    const int64_t elements = operand.size * depth;
-    while (lanes > 1 && elements % (shape_.threads * lanes) != 0) lanes /= 2;
-    const int64_t pieces = elements / (shape_.threads * lanes);
-    TENON_CHECK(pieces * shape_.threads * lanes == elements, "a tile of {} elements", elements);
-    const Symbol u = fresh_("u", pieces), l = fresh_("l", lanes);
-    const Dim piece = Dim(u) * shape_.threads + t_;
-    Dim o, k;
-    if (along_k) {
-      o = floordiv(piece, depth / lanes), k = mod(piece, depth / lanes) * lanes;
-    } else {
-      k = floordiv(piece, operand.size / lanes), o = mod(piece, operand.size / lanes) * lanes;
-    }
-    // What is outside of the operand is 0. Where lanes are in or out together, the first one tells.
-    std::vector<Guard> guards;
-    const auto guard = [&](const Dim& at, const Dim& bound, bool is_lane, int64_t tile) {
-      if (mod(bound, tile).is_const(0)) return;
-      const bool together = !is_lane || mod(bound, lanes).is_const(0);
-      guards.push_back({together ? at : at + l, bound});
-    };
-    guard(first + o, operand.extent, !along_k, operand.size);
-    guard(step * depth + k, operand.depth, along_k, depth);
-    const Dim lane_o = along_k ? o : o + l, lane_k = along_k ? k + l : k;
-    ExprRef element =
-        substitute(operand.value,
-                   pairs({{operand.outer, first + lane_o}, {operand.k, step * depth + lane_k}}));
-    element = transform(element, [&](Expr& copy) -> ExprRef {
-      if (copy.op == Op::Load) copy.guards.insert(copy.guards.end(), guards.begin(), guards.end());
-      return nullptr;
-    });
-    if (!source) {
-      for (const Guard& g : guards)
-        element = select(in_range(g.index, g.bound), element, constant(element->dtype, 0));
-    }
-    Block body = {store(buffer, place(lane_o, lane_k), element)};
-    if (lanes > 1) {
-      body = {loop(LoopKind::Vector, l, lanes, std::move(body))};
-    } else {
-      body = {substitute(body[0], pairs({{l, 0}}))};
-    }
-    return {{loop(LoopKind::Unroll, u, pieces, std::move(body))},
-            load(buffer, value.dtype, place(in_outer, in_k))};
-  }
-
- private:
-  Kernel& kernel_;
-  const TileShape& shape_;
-  bool tensor_;
-  std::function<Symbol(const std::string&, const Dim&)> fresh_;
-  Symbol t_;
-};
-
 Block GpuScheduler::schedule_contraction(Contraction c) {
   Expr reduce = *c.reduce;
   reduce.args[0] = packed(c, 0, c.row);
   reduce.args[1] = packed(c, 1, c.col);
   c.reduce = std::make_shared<const Expr>(std::move(reduce));
-  c.tensor_core = for_tensor_cores(*c.reduce);
-  const bool tensor = c.tensor_core.has_value();
-  const auto& shapes = tensor ? kTensorTiles : kFmaTiles;
-  const int64_t large_tiles = (guessed(c.row.extent) + shapes[0].rows - 1) / shapes[0].rows *
-                              ((guessed(c.col.extent) + shapes[0].cols - 1) / shapes[0].cols);
-  TileShape shape = shapes[large_tiles >= target_.multiprocessors ? 0 : 1];
-  const int64_t element =
-      size_of(tensor ? *c.tensor_core : widest(c.reduce->args[0]->dtype, c.reduce->args[1]->dtype));
-  while (shape.stages > 2 && staged_bytes(shape, element) > target_.tile_shared_bytes)
-    --shape.stages;
+  const std::optional<DType> tensor_core = for_tensor_cores(*c.reduce);
+  const bool tensor = tensor_core.has_value();
+  const DType staged =
+      tensor ? *tensor_core : widest(c.reduce->args[0]->dtype, c.reduce->args[1]->dtype);
+  const TileShape shape = choose_tile({.tensor_cores = tensor,
+                                       .rows = guessed(c.row.extent),
+                                       .cols = guessed(c.col.extent),
+                                       .element_bytes = size_of(staged),
+                                       .multiprocessors = target_.multiprocessors,
+                                       .shared_bytes = target_.tile_shared_bytes});
 
   const Dim row_tiles = ceildiv(c.row.extent, shape.rows),
             col_tiles = ceildiv(c.col.extent, shape.cols);
@@ -345,15 +181,14 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
 
   const auto operand = [&](int index, const Loop& l, int64_t size) {
     ExprRef value = c.reduce->args[static_cast<size_t>(index)];
-    if (tensor && *c.tensor_core != DType::F32) value = narrow_value(value);
-    return Operand{substitute(value, outer), l.symbol, c.k(), l.extent, c.depth(), size};
+    if (tensor && *tensor_core != DType::F32) value = narrow_value(value);
+    return TileStager::Operand{
+        substitute(value, outer), l.symbol, c.k(), l.extent, c.depth(), size};
   };
   const Dim steps = ceildiv(c.depth(), shape.depth);
   const Symbol step = fresh("ks", steps), i = fresh("i", shape.rows), j = fresh("j", shape.cols),
                k = fresh("k", shape.depth);
-  ContractionTiles tiles(
-      kernel_, shape, tensor, [this](const std::string& s, const Dim& d) { return fresh(s, d); },
-      t);
+  TileStager tiles(kernel_, fresh_, shape, tensor, t);
   auto left = tiles.stage("a", operand(0, c.row, shape.rows), first_row, step, i, k);
   auto right = tiles.stage("b", operand(1, c.col, shape.cols), first_col, step, j, k);
   Block fill = std::move(left.fill);
@@ -410,8 +245,8 @@ Block GpuScheduler::schedule_contraction(Contraction c) {
     result.guards.push_back({g.index.substitute(here), g.bound.substitute(here)});
   result.guards.insert(result.guards.end(), guards.begin(), guards.end());
   Stmt finish{std::move(result)};
-  finish =
-      lanes > 1 ? loop(LoopKind::Vector, l, lanes, {finish}) : substitute(finish, pairs({{l, 0}}));
+  finish = lanes > 1 ? loop(LoopKind::Vector, l, lanes, {finish})
+                     : substitute(finish, each_by({{l, 0}}));
   return grid(items, shape.threads, b,
               {phase(std::move(start)), loop(LoopKind::Serial, step, steps, std::move(body)),
                phase({loop(LoopKind::Unroll, group, layout.elements / lanes, {finish})})});

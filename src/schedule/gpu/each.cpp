@@ -17,13 +17,6 @@ constexpr int64_t kStackElements = 64;      // that a thread may have on its sta
 
 }  // namespace
 
-// Rows that are local to an iteration now belong to a thread.
-void GpuScheduler::give_locals_to_threads(int64_t threads) {
-  for (Buffer& b : kernel_.buffers) {
-    if (b.storage == Storage::Scratch) b.elements = b.elements * threads;
-  }
-}
-
 ExprRef GpuScheduler::in_order(const ExprRef& value, Block& before) {
   return replace_reductions(value,
                             [&](const Expr& e) { return serial_reduction(e, before, around()); });
@@ -62,12 +55,12 @@ Block GpuScheduler::schedule_each(const Nest& nest) {
   const Dim item = Dim(b) * threads + t;
 
   // A thread's own piece of the block's memory.
-  std::vector<Dim> piece(kernel_.buffers.size(), 0);
-  for (size_t i = 0; i < piece.size(); ++i) {
-    if (kernel_.buffers[i].storage == Storage::Scratch)
-      piece[i] = kernel_.buffers[i].elements * Dim(t);
+  std::vector<Dim> piece;
+  for (Buffer& local : kernel_.buffers) {
+    const bool in_memory = local.storage == Storage::Scratch;
+    piece.push_back(in_memory ? local.elements * Dim(t) : Dim(0));
+    if (in_memory) local.elements = local.elements * threads;
   }
-  give_locals_to_threads(threads);
 
   Block body = nest.lets;
   body.insert(body.end(), nest.body.begin(), nest.body.end());

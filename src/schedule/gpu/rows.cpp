@@ -7,6 +7,7 @@
 #include <set>
 
 #include "schedule/gpu/scheduler.h"
+#include "schedule/gpu/shared_loops.h"
 
 namespace tenon::schedule {
 
@@ -14,86 +15,16 @@ using namespace kernel;
 
 namespace {
 
-constexpr int64_t kWarp = 32;
 constexpr int64_t kRowsOfWarps = 4;        // that share a block
 constexpr int64_t kWideRow = 1024;         // from here on, a row has a block of its own
-constexpr int64_t kFewElements = 8;        // a row of less is better left to one thread
 constexpr int64_t kRegisterElements = 32;  // of a row, in each thread
-
-// The loops and reductions that threads share: those of a row that stand in no other one of these.
-struct Shared {
-  Symbol symbol;
-  Dim extent;
-};
-
-void find_shared(const Block& body, std::vector<Shared>& found) {
-  for (const Stmt& stmt : body) {
-    if (const auto* l = stmt.as<Loop>()) {
-      if (l->kind == LoopKind::Parallel) {
-        found.push_back({l->symbol, l->extent});
-      } else {
-        find_shared(*l->body, found);
-      }
-    } else if (const auto* s = stmt.as<Store>()) {
-      replace_reductions(s->value, [&](const Expr& e) -> ExprRef {
-        found.push_back({e.range[0], e.bound});
-        return constant(e.dtype, 0);
-      });
-    }
-  }
-}
-
-// Every serial loop has something inside that threads share, and nothing decides at run time how
-// often it runs.
-bool serial_loops_share(const Block& body, const std::set<std::string>& known) {
-  for (const Stmt& stmt : body) {
-    if (stmt.as<Specialize>() || stmt.as<Mma>()) return false;
-    const auto* l = stmt.as<Loop>();
-    if (!l || l->kind == LoopKind::Parallel) continue;
-    std::vector<Shared> inside;
-    find_shared(*l->body, inside);
-    const auto symbols = l->extent.symbols();
-    const bool uniform =
-        std::ranges::all_of(symbols, [&](const Symbol& s) { return known.contains(s.name()); });
-    if (inside.empty() || !uniform || !serial_loops_share(*l->body, known)) return false;
-  }
-  return true;
-}
-
-bool reads_results(const Kernel& kernel) {
-  bool found = false;
-  const auto see = [&](const ExprRef& root) {
-    for_each(root, [&](const Expr& e) {
-      if (e.op == Op::Load) found |= kernel.buffers[static_cast<size_t>(e.buffer)].written;
-    });
-  };
-  for_each(kernel.body, [&](const Stmt& stmt) {
-    if (const auto* s = stmt.as<Store>()) see(s->value);
-    if (const auto* l = stmt.as<Let>()) see(l->value);
-  });
-  return found;
-}
-
-// Lets before a phase are repeated in it: they may read what is in memory from the start.
-bool has_plain_lets(const Kernel& kernel, const Block& body) {
-  return std::ranges::all_of(body, [&](const Stmt& stmt) {
-    const auto* let = stmt.as<Let>();
-    if (!let) return true;
-    bool plain = !contains(let->value, kReduce);
-    for_each(let->value, [&](const Expr& e) {
-      plain = plain && (e.buffer < 0 ||
-                        kernel.buffers[static_cast<size_t>(e.buffer)].storage == Storage::Global);
-    });
-    return plain;
-  });
-}
 
 }  // namespace
 
 // Makes the phases of one row.
 class RowPhases {
  public:
-  RowPhases(GpuScheduler& scheduler, const GpuScheduler::Nest& nest);
+  RowPhases(GpuScheduler& scheduler, const Nest& nest);
   Block run();
 
  private:
@@ -128,8 +59,8 @@ class RowPhases {
   }
 
   GpuScheduler& s_;
-  const GpuScheduler::Nest& nest_;
-  std::vector<Shared> shared_;
+  const Nest& nest_;
+  std::vector<SharedLoop> shared_;
   int64_t threads_ = 0, group_ = 0, lanes_ = 1;
   std::optional<Symbol> t_, b_;
   Dim lane_, row_, items_;
@@ -138,41 +69,8 @@ class RowPhases {
   Block lets_;  // that hold from here on
 };
 
-bool GpuScheduler::shares_rows(const Nest& nest) const {
-  if (reads_results(source_)) return false;
-  std::vector<Shared> shared;
-  find_shared(nest.body, shared);
-  int64_t widest = 0;
-  for (const Shared& s : shared) widest = std::max(widest, guessed(s.extent));
-  if (widest < kFewElements) return false;
-  std::set<std::string> known;
-  for (const Symbol& dim : source_.dims) known.insert(dim.name());
-  bool plain = true;
-  for_each(nest.body, [&](const Stmt& stmt) {
-    if (const auto* l = stmt.as<Loop>())
-      plain = plain && (l->kind == LoopKind::Parallel || has_plain_lets(source_, *l->body));
-  });
-  if (!plain || !has_plain_lets(source_, nest.body) || !serial_loops_share(nest.body, known))
-    return false;
-  // Results side by side that are sums over far apart elements: neighbouring threads read
-  // neighbours.
-  const auto* only = nest.body.size() == 1 ? nest.body[0].as<Store>() : nullptr;
-  if (!only || nest.loops.empty()) return true;
-  const Dim outputs = iterations(nest.loops);
-  if (outputs.is_const() && outputs.const_value() < target_.multiprocessors * kWarp) return true;
-  bool along = true;
-  for_each(only->value, [&](const Expr& e) {
-    if (e.op != Op::Load) return;
-    for (const Shared& s : shared) {
-      if (e.index.uses(s.symbol)) along = along && e.index.coefficient(s.symbol) == Dim(1);
-    }
-  });
-  return along;
-}
-
-RowPhases::RowPhases(GpuScheduler& scheduler, const GpuScheduler::Nest& nest)
-    : s_(scheduler), nest_(nest), items_(iterations(nest.loops)) {
-  find_shared(nest.body, shared_);
+RowPhases::RowPhases(GpuScheduler& scheduler, const Nest& nest)
+    : s_(scheduler), nest_(nest), shared_(shared_loops(nest.body)), items_(iterations(nest.loops)) {
   choose_threads();
   choose_lanes();
   place_locals();
@@ -180,7 +78,7 @@ RowPhases::RowPhases(GpuScheduler& scheduler, const GpuScheduler::Nest& nest)
 
 void RowPhases::choose_threads() {
   int64_t widest = 0;
-  for (const Shared& s : shared_) widest = std::max(widest, guessed(s.extent));
+  for (const SharedLoop& s : shared_) widest = std::max(widest, guessed(s.extent));
   const bool few = items_.is_const() && items_.const_value() < s_.target_.multiprocessors * 4;
   if (widest < kWideRow && !(few && widest > 256)) {
     group_ = kWarp;

@@ -12,26 +12,8 @@ namespace tenon::schedule {
 using namespace kernel;
 
 GpuScheduler::GpuScheduler(const Kernel& source, const GpuTarget& target)
-    : source_(source), target_(target), kernel_(source) {
+    : source_(source), target_(target), kernel_(source), fresh_(source.dims) {
   kernel_.level = Level::Gpu;
-}
-
-GpuScheduler::Nest GpuScheduler::find_nest() const {
-  Nest nest;
-  Block body = source_.body;
-  const auto is_let = [](const Stmt& s) { return s.as<Let>() != nullptr; };
-  if (body.size() > 1 && std::ranges::all_of(body.begin(), body.end() - 1, is_let) &&
-      body.back().as<Loop>()) {
-    nest.lets.assign(body.begin(), body.end() - 1);
-    body.erase(body.begin(), body.end() - 1);
-  }
-  while (body.size() == 1 && body[0].as<Loop>() && body[0].as<Loop>()->kind == LoopKind::Parallel) {
-    const Loop l = *body[0].as<Loop>();
-    nest.loops.push_back(l);
-    body = *l.body;
-  }
-  nest.body = std::move(body);
-  return nest;
 }
 
 Block GpuScheduler::scheduled(const Nest& nest) {
@@ -43,31 +25,16 @@ Block GpuScheduler::scheduled(const Nest& nest) {
 }
 
 Scheduled GpuScheduler::run() {
-  const Nest nest = find_nest();
-  kernel_.body = scheduled(nest);
-  if (!kernel_.grid().is_const(0)) prune_buffers(kernel_);
-  kernel_.dims = free_symbols(kernel_);
-  for (const Symbol& dim : kernel_.dims) {
-    TENON_CHECK(std::ranges::count(source_.dims, dim) > 0, "kernel {}: {} has no loop",
-                source_.name, dim.name());
-  }
+  kernel_.body = scheduled(find_nest(source_.body));
+  finish(kernel_, source_);
   Scheduled result{std::move(kernel_), {}};
   for (const Kernel& pack : packs_)
     result.packs.push_back(GpuScheduler(pack, target_).run().kernel);
   return result;
 }
 
-Symbol GpuScheduler::fresh(const std::string& stem, const Dim& extent) {
-  std::string name;
-  auto taken = [&](const Symbol& dim) { return dim.name() == name; };
-  do name = stem + "." + std::to_string(names_++);
-  while (std::any_of(source_.dims.begin(), source_.dims.end(), taken));
-  return Symbol::range(name, extent);
-}
-
 Around GpuScheduler::around() {
-  return {kernel_,
-          [this](const std::string& stem, const Dim& extent) { return fresh(stem, extent); },
+  return {kernel_, std::ref(fresh_),
           [this](const ExprRef& value, Block& before) { return in_order(value, before); }};
 }
 
@@ -98,12 +65,7 @@ SymbolMap decoded(const std::vector<Loop>& loops, const Dim& counter) {
                                                               : mod(rest, extent));
     if (i > 0) rest = floordiv(rest, extent);
   }
-  return [values](const Symbol& symbol) -> std::optional<Dim> {
-    for (const auto& [known, value] : values) {
-      if (known == symbol) return value;
-    }
-    return std::nullopt;
-  };
+  return each_by(std::move(values));
 }
 
 namespace {

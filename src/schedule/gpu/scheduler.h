@@ -9,6 +9,7 @@
 
 #include "kernel/kernel.h"
 #include "schedule/gpu/schedule.h"
+#include "schedule/nest.h"
 #include "schedule/serial_reductions.h"
 
 namespace tenon::schedule {
@@ -19,13 +20,6 @@ class GpuScheduler {
   Scheduled run();
 
  private:
-  // Parallel loops around a body, after what is looked up once.
-  struct Nest {
-    kernel::Block lets;
-    std::vector<kernel::Loop> loops;  // outermost first
-    kernel::Block body;
-  };
-  Nest find_nest() const;
   kernel::Block scheduled(const Nest& nest);
 
   // each.cpp
@@ -33,7 +27,6 @@ class GpuScheduler {
   std::optional<kernel::Block> schedule_vectors(const Nest& nest);
   kernel::Block in_order(const kernel::Block& body);  // by one thread
   kernel::ExprRef in_order(const kernel::ExprRef& value, kernel::Block& before);
-  void give_locals_to_threads(int64_t threads);
 
   // rows.cpp
   bool shares_rows(const Nest& nest) const;
@@ -45,7 +38,6 @@ class GpuScheduler {
     kernel::Loop row, col;
     const kernel::Store* store;
     kernel::ExprRef reduce;
-    std::optional<DType> tensor_core;  // of the operands, where they go there
 
     Symbol k() const { return reduce->range[0]; }
     const Dim& depth() const { return reduce->bound; }
@@ -58,7 +50,7 @@ class GpuScheduler {
   // What every kind needs.
   kernel::Block grid(const Dim& items, int64_t threads, const Symbol& block, kernel::Block body);
   kernel::Stmt once_if(const Dim& positive, kernel::Block body);  // where it is > 0
-  Symbol fresh(const std::string& stem, const Dim& extent);
+  Symbol fresh(const std::string& stem, const Dim& extent) { return fresh_(stem, extent); }
   Around around();
   kernel::Buffer& buffer(int index) { return kernel_.buffers[static_cast<size_t>(index)]; }
   const kernel::Buffer& buffer(int index) const {
@@ -72,7 +64,7 @@ class GpuScheduler {
   const GpuTarget& target_;
   kernel::Kernel kernel_;
   std::vector<kernel::Kernel> packs_;
-  int names_ = 0;
+  FreshSymbols fresh_;
 };
 
 // The values of loop symbols where one counter runs over all their iterations, the last loop
