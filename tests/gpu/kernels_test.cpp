@@ -116,8 +116,8 @@ TEST(GpuSchedule, TensorCoresMultiplySixteenBitsAndOthersWhereAllowed) {
 
 // Operands of f32 that are rounded as they are staged, and weights that are rounded before.
 TEST(GpuSchedule, RoundedOperandsGiveCloseProducts) {
-  for (Case test : {product("p", "f32", false, false, 70, 72, 40),
-                    product("p", "f32", true, true, 65, 67, 33)}) {
+  for (const Case& test : {product("p", "f32", false, false, 70, 72, 40),
+                           product("p", "f32", true, true, 65, 67, 33)}) {
     for (const bool weights : {false, true}) {
       kernel::Kernel lowered = kernel::parse(test.text);
       lowered.buffers[1].constant = weights;
