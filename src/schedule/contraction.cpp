@@ -1,6 +1,6 @@
-// A kernel that is one contraction: packed panels, row tiles down the ladder, epilogue. Few code
-// versions serve any number of rows: the body is compiled for each step of the ladder, everything
-// else once.
+// A kernel that stores what one contraction, or several, give: packed panels, row tiles down the
+// ladder, epilogue. Few code versions serve any number of rows: the body is compiled for each step
+// of the ladder, everything else once.
 #include <algorithm>
 
 #include "schedule/scheduler.h"
@@ -19,12 +19,15 @@ int64_t round_to(int64_t value, int64_t multiple) {
 
 }  // namespace
 
-// One contraction over columns: panels outside, row tiles inside, so a panel stays in cache for a
-// whole block of rows.
-Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& found) {
+// Panels outside, row tiles inside, so a panel stays in cache for a whole block of rows. Where the
+// value has several contractions (a gated linear), each has panels of its own: a tile of the one,
+// then the same tile of the other, and what is stored comes from both.
+Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Contraction>& found) {
   const Loop& rows = nest.loops.back();
   const int64_t width = target_.tile_cols;
-  const Contraction c = packed(found, nest.loops);
+  std::vector<Contraction> sums;
+  for (const Contraction& sum : found) sums.push_back(packed(sum, nest.loops));
+  const Contraction& c = sums[0];
   const Dim panels = ceildiv(c.columns, width);
   const int64_t row_bytes = std::max<int64_t>(guess(c.depth), 1) * size_of(c.reduce->dtype);
   const int64_t row_block =
@@ -40,7 +43,7 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const Contraction& fo
         const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
         const Dim column = (group * per_group + panel) * width;
         Block tiles = {ladder(start, count, step, target_.row_steps,
-                              tile(c, rows.symbol, first + start, step, column, width))};
+                              tile(sums, {rows.symbol, first + start, step, column, width}))};
         return {loop(LoopKind::Serial, panel, min(per_group, panels - group * per_group),
                      std::move(tiles))};
       });

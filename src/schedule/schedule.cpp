@@ -48,7 +48,7 @@ Scheduler::Scheduler(const Kernel& source, const Target& target)
 bool Scheduler::right_operand_uses(const Block& body, const Symbol& symbol) const {
   bool result = false;
   for_each(body, [&](const Stmt& s) {
-    if (const auto c = find_contraction(s)) result |= uses(c->reduce->args[1], symbol);
+    for (const Contraction& c : find_contractions(s)) result |= uses(c.reduce->args[1], symbol);
   });
   return result;
 }
@@ -59,12 +59,13 @@ bool Scheduler::has_tiles(const RowNest& nest) const {
   bool found = false, fits = nest.lets.empty();
   for_each(nest.body, [&](const Stmt& s) {
     fits = fits && !s.as<Let>();
-    const auto c = find_contraction(s);
-    if (!c) return;
+    const auto sums = find_contractions(s);
+    if (sums.empty()) return;
     found = true;
+    const Dim& columns = sums[0].columns;
     const bool alone = nest.body.size() == 1 && s.as<Loop>() == nest.body[0].as<Loop>();
-    fits = fits && (alone || (c->columns.is_const() &&
-                              c->columns.const_value() % target_.tile_cols % kLaneCount == 0));
+    fits = fits && (alone || (sums.size() == 1 && columns.is_const() &&
+                              columns.const_value() % target_.tile_cols % kLaneCount == 0));
   });
   return found && fits;
 }
@@ -72,8 +73,8 @@ bool Scheduler::has_tiles(const RowNest& nest) const {
 Scheduled Scheduler::run() {
   RowNest nest = find_row_nest();
   const bool any_contraction = has_tiles(nest);
-  const auto only =
-      any_contraction && nest.body.size() == 1 ? find_contraction(nest.body[0]) : std::nullopt;
+  const auto only = any_contraction && nest.body.size() == 1 ? find_contractions(nest.body[0])
+                                                             : std::vector<Contraction>();
   // Rows of a tile share the right operand: where it belongs to the row (batches of one row each),
   // the tile's row is a loop of one.
   const bool own_operand = any_contraction && !nest.loops.empty() &&
@@ -81,9 +82,10 @@ Scheduled Scheduler::run() {
   if (own_operand || (nest.loops.empty() && !(nest.single_column_loop && !any_contraction))) {
     nest.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
   }
-  if (only) {
-    kernel_.body = stages_columns(nest, *only) ? schedule_windows(nest, *only)
-                                               : schedule_contraction(nest, *only);
+  if (!only.empty()) {
+    kernel_.body = only.size() == 1 && stages_columns(nest, only[0])
+                       ? schedule_windows(nest, only[0])
+                       : schedule_contraction(nest, only);
   } else if (any_contraction) {
     kernel_.body = schedule_tiles(nest);
   } else if (is_transpose(nest)) {

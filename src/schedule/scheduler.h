@@ -33,6 +33,15 @@ struct Contraction {
   Dim depth;
 };
 
+// Rows `first_row .. + rows` of the loop over `row`, `columns` columns from the first one.
+struct TilePlace {
+  Symbol row;
+  Dim first_row;
+  Symbol rows;
+  Dim first_column;
+  int64_t columns;
+};
+
 // Loops over the columns of a row that go with a reduction of it; either may be null.
 struct Beside {
   const kernel::Loop* filling = nullptr;  // fills what the (one) reduction reads: done with it
@@ -74,7 +83,7 @@ class Scheduler {
   kernel::Block schedule_transpose(const RowNest& nest);
   kernel::Block transposed(const RowNest& nest, const Dim& first_row, const Dim& row_count,
                            const Dim& first_column, const Dim& column_count);
-  kernel::Block schedule_contraction(const RowNest& nest, const Contraction& contraction);
+  kernel::Block schedule_contraction(const RowNest& nest, const std::vector<Contraction>& sums);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_windows(const RowNest& nest, const Contraction& contraction);
   kernel::Block stage_columns(const Contraction& contraction, int stage, const Dim& first,
@@ -114,9 +123,17 @@ class Scheduler {
   kernel::Block lanes(const Dim& extent, const LaneBody& body);
 
   // tile.cpp, pack.cpp
+  // Those of a store's value, if it has no other reductions; the one, if it is one.
+  std::vector<Contraction> find_contractions(const kernel::Stmt& stmt) const;
   std::optional<Contraction> find_contraction(const kernel::Stmt& stmt) const;
-  kernel::Block tile(const Contraction& contraction, const Symbol& row, const Dim& first_row,
-                     const Symbol& rows, const Dim& first_column, int64_t columns);
+  using TileOffset = std::function<Dim(const Dim& row, const Dim& column)>;
+  kernel::Block tile(const std::vector<Contraction>& sums, const TilePlace& place);
+  kernel::Block tile_sum(const Contraction& contraction, const TilePlace& place, int raw,
+                         const TileOffset& raw_offset);
+  kernel::ExprRef in_tile(const kernel::ExprRef& e, const Contraction& contraction,
+                          const TilePlace& place, const Dim& in_row, const Dim& in_column) const;
+  kernel::Stmt each_vector(const TilePlace& place, const Symbol& r, kernel::LoopKind kind,
+                           const std::function<kernel::Stmt(const Dim& column)>& make);
   kernel::Block tile_panels(const Contraction& contraction, const Symbol& row, const Dim& first_row,
                             const Symbol& rows);
   struct Panels;

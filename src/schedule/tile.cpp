@@ -1,6 +1,8 @@
 // Contractions as register tiles. A tile of rows x columns is kept in registers over the whole
 // depth (k ascending, so every element has the same bits in every tile shape), then written to a
 // stack tile over which the epilogue loops.
+#include <algorithm>
+
 #include "base/error.h"
 #include "schedule/scheduler.h"
 
@@ -8,78 +10,71 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
-std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
+// Of the outermost reductions of the store's value, in the order of replace_reductions.
+std::vector<Contraction> Scheduler::find_contractions(const Stmt& stmt) const {
   const auto* columns = stmt.as<Loop>();
-  if (!columns || columns->kind != LoopKind::Parallel || columns->body->size() != 1)
-    return std::nullopt;
+  if (!columns || columns->kind != LoopKind::Parallel || columns->body->size() != 1) return {};
   const auto* s = (*columns->body)[0].as<Store>();
-  if (!s) return std::nullopt;
-  std::optional<Contraction> found;
-  int reductions = 0;
-  transform(s->value, [&](Expr& copy) -> ExprRef {
-    reductions += has(copy.op, kReduce) ? 1 : 0;
-    if (copy.op != Op::ReduceFma || copy.dtype != DType::F32) return nullptr;
-    found = Contraction{columns->symbol, columns->extent, s, std::make_shared<const Expr>(copy),
-                        copy.range[0],   copy.bound};
-    return nullptr;
+  if (!s) return {};
+  std::vector<Contraction> found;
+  bool fits = true;
+  replace_reductions(s->value, [&](const Expr& e) {
+    fits = fits && e.op == Op::ReduceFma && e.dtype == DType::F32 &&
+           std::ranges::none_of(e.args, [](const ExprRef& arg) { return contains(arg, kReduce); });
+    auto reduce = std::make_shared<const Expr>(e);
+    found.push_back({columns->symbol, columns->extent, s, reduce, e.range[0], e.bound});
+    return ExprRef(reduce);
   });
-  return reductions == 1 ? found : std::nullopt;
+  return fits ? found : std::vector<Contraction>();
 }
 
-// One register tile: rows `first_row .. + rows`, `columns` columns from `first_column`.
-Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_row,
-                      const Symbol& rows, const Dim& first_column, int64_t columns) {
+std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
+  const auto found = find_contractions(stmt);
+  return found.size() == 1 ? std::optional(found[0]) : std::nullopt;
+}
+
+ExprRef Scheduler::in_tile(const ExprRef& e, const Contraction& c, const TilePlace& place,
+                           const Dim& in_row, const Dim& in_column) const {
+  return substitute(e, [&](const Symbol& s) -> std::optional<Dim> {
+    if (s == place.row) return place.first_row + in_row;
+    if (tile_row_ && s == *tile_row_) return in_row;
+    if (s == c.column) return place.first_column + in_column;
+    return std::nullopt;
+  });
+}
+
+// Loops over the tile's rows `r` and over vectors of its columns.
+Stmt Scheduler::each_vector(const TilePlace& place, const Symbol& r, LoopKind kind,
+                            const std::function<Stmt(const Dim& column)>& make) {
+  const int64_t vectors = place.columns / kLaneCount;
+  const Symbol u = fresh("u", vectors), l = fresh("l", kLaneCount);
+  const Stmt vector = loop(LoopKind::Vector, l, kLaneCount, {make(Dim(u) * kLaneCount + l)});
+  return loop(kind, r, place.rows, {loop(LoopKind::Unroll, u, vectors, {vector})});
+}
+
+// The contraction of one register tile, from its accumulators to `raw`.
+Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
+                          const TileOffset& raw_offset) {
   const DType dtype = c.reduce->dtype;
-  const int64_t most_rows = target_.row_steps[0];
-  const int64_t vectors = columns / kLaneCount;
+  const int64_t most_rows = target_.row_steps[0], columns = place.columns;
   const int acc = kernel_.add_buffer({.name = fresh_.name("acc"),
                                       .dtype = dtype,
                                       .elements = most_rows * columns,
                                       .storage = Storage::Register});
   const Symbol ii = fresh("ii", most_rows), jj = fresh("jj", columns);
   auto at = [&](const ExprRef& e, const Dim& in_row, const Dim& in_column) {
-    return substitute(e, [&](const Symbol& s) -> std::optional<Dim> {
-      if (s == row) return first_row + in_row;
-      if (tile_row_ && s == *tile_row_) return in_row;
-      if (s == c.column) return first_column + in_column;
-      return std::nullopt;
-    });
+    return in_tile(e, c, place, in_row, in_column);
   };
-  auto dim_at = [&](const Dim& d, const Dim& in_row, const Dim& in_column) {
-    return at(index_value(DType::I64, d), in_row, in_column)->index;
-  };
-  auto each_vector = [&](const Symbol& r, LoopKind kind,
-                         const std::function<Stmt(const Dim& column)>& make) {
-    const Symbol u = fresh("u", vectors), l = fresh("l", kLaneCount);
-    const Stmt vector = loop(LoopKind::Vector, l, kLaneCount, {make(Dim(u) * kLaneCount + l)});
-    return loop(kind, r, rows, {loop(LoopKind::Unroll, u, vectors, {vector})});
-  };
-
-  // The raw result goes straight to the destination where that is a tile of ours and nothing is
-  // left to apply.
-  const bool direct = is_local(c.store->buffer) && c.store->value->op == Op::ReduceFma;
-  int raw = c.store->buffer;
-  if (!direct) {
-    raw = kernel_.add_buffer({.name = fresh_.name("tile"),
-                              .dtype = dtype,
-                              .elements = most_rows * columns,
-                              .storage = Storage::Stack});
-  }
-  auto raw_offset = [&](const Dim& r, const Dim& j) {
-    return direct ? dim_at(c.store->offset, r, j) : r * columns + j;
-  };
-
-  const Symbol done_row = fresh("ii", most_rows);
   auto each_element = [&](const std::function<Stmt(const Dim& r, const Dim& j)>& make) {
     const Symbol r = fresh("ii", most_rows);
-    return each_vector(r, LoopKind::Unroll, [&](const Dim& j) { return make(r, j); });
+    return each_vector(place, r, LoopKind::Unroll, [&](const Dim& j) { return make(r, j); });
   };
   auto set_acc = [&](const ExprRef& value) {
     return each_element(
         [&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
   };
   auto multiply = [&](const SymbolMap& at_k) {
-    return Stmt{Mma{MmaKind::Outer, ii, jj, rows, columns, acc,
+    return Stmt{Mma{MmaKind::Outer, ii, jj, place.rows, columns, acc,
                     substitute(at(c.reduce->args[0], ii, 0), at_k),
                     substitute(at(c.reduce->args[1], 0, jj), at_k)}};
   };
@@ -108,18 +103,46 @@ Block Scheduler::tile(const Contraction& c, const Symbol& row, const Dim& first_
         })};
     fill.push_back(loop(LoopKind::Serial, chunk, chunks, std::move(body)));
   }
-  Block result = {specialize(rows, target_.row_steps, std::move(fill))};
-  if (direct) return result;
+  return fill;
+}
 
+// One register tile of each of the contractions of a store, one after the other, then the store.
+Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& place) {
+  const Contraction& c = sums[0];
+  const int64_t most_rows = target_.row_steps[0], columns = place.columns;
+  auto dim_at = [&](const Dim& d, const Dim& in_row, const Dim& in_column) {
+    return in_tile(index_value(DType::I64, d), c, place, in_row, in_column)->index;
+  };
+  // The raw result goes straight to the destination where that is a tile of ours and nothing is
+  // left to apply.
+  if (is_local(c.store->buffer) && c.store->value->op == Op::ReduceFma) {
+    const auto offset = [&](const Dim& r, const Dim& j) { return dim_at(c.store->offset, r, j); };
+    return {specialize(place.rows, target_.row_steps, tile_sum(c, place, c.store->buffer, offset))};
+  }
+  const auto raw_offset = [&](const Dim& r, const Dim& j) { return r * columns + j; };
+  std::vector<int> raw;
+  Block fill;
+  for (const Contraction& sum : sums) {
+    raw.push_back(kernel_.add_buffer({.name = fresh_.name("tile"),
+                                      .dtype = sum.reduce->dtype,
+                                      .elements = most_rows * columns,
+                                      .storage = Storage::Stack}));
+    for (Stmt& s : tile_sum(sum, place, raw.back(), raw_offset)) fill.push_back(std::move(s));
+  }
+  Block result = {specialize(place.rows, target_.row_steps, std::move(fill))};
+
+  const Symbol done_row = fresh("ii", most_rows);
   const bool partial = !mod(c.columns, columns).is_const(0);
-  result.push_back(each_vector(done_row, LoopKind::Serial, [&](const Dim& j) {
-    const ExprRef epilogue = transform(c.store->value, [&](Expr& copy) -> ExprRef {
-      if (copy.op != Op::ReduceFma) return nullptr;
-      return load(raw, dtype, Dim(done_row) * columns + j);
+  result.push_back(each_vector(place, done_row, LoopKind::Serial, [&](const Dim& j) {
+    auto next = raw.begin();
+    const ExprRef epilogue = replace_reductions(c.store->value, [&](const Expr& sum) {
+      return load(*next++, sum.dtype, raw_offset(done_row, j));
     });
-    const Dim column = first_column + j;
-    Store s = {
-        c.store->buffer, dim_at(c.store->offset, done_row, j), at(epilogue, done_row, j), {}};
+    const Dim column = place.first_column + j;
+    Store s = {c.store->buffer,
+               dim_at(c.store->offset, done_row, j),
+               in_tile(epilogue, c, place, done_row, j),
+               {}};
     if (partial) {
       s.guards.push_back({column, c.columns});
       s.value = transform(s.value, [&](Expr& copy) -> ExprRef {
@@ -143,13 +166,13 @@ Block Scheduler::tile_panels(const Contraction& c, const Symbol& row, const Dim&
   if (columns >= width) {
     const Symbol panel = fresh("p", columns / width);
     result.push_back(loop(LoopKind::Serial, panel, columns / width,
-                          tile(c, row, first_row, rows, Dim(panel) * width, width)));
+                          tile({c}, {row, first_row, rows, Dim(panel) * width, width})));
   }
   if (columns % width != 0) {
     const int64_t left = columns % width;
     TENON_CHECK(left % kLaneCount == 0, "kernel {}: {} columns do not fill vectors", source_.name,
                 columns);
-    for (Stmt& s : tile(c, row, first_row, rows, columns - left, left))
+    for (Stmt& s : tile({c}, {row, first_row, rows, columns - left, left}))
       result.push_back(std::move(s));
   }
   return result;

@@ -24,6 +24,27 @@ inline Case linear_case(int64_t depth, int64_t n, std::vector<int64_t> rows) {
           each("m", rows)};
 }
 
+// y[m, n] = silu(scale * (x * gate) + b) * (scale * (x * up)): two contractions in one value.
+inline Case gated_case(int64_t depth, int64_t n, std::vector<int64_t> rows) {
+  return {fmt::format("Gated{}x{}", depth, n),
+          fmt::format(R"(kernel gated lowered dims m: 1..65536
+  buffer x: f32[m*{0}] global argument 0
+  buffer gate: f32[{2}] global argument 1 constant
+  buffer up: f32[{2}] global argument 2 constant
+  buffer b: f32[{1}] global argument 3 constant
+  buffer scale: f32[m] global argument 4
+  buffer y: f32[m*{1}] global argument 5 written
+  flops m*{3}
+  parallel i in m
+    parallel j in {1}
+      %0 = fma(reduce_fma(k in {0}, x[i*{0} + k], gate[j + k*{1}], f32(0)), scale[i], b[j])
+      %1 = mul(reduce_fma(k in {0}, x[i*{0} + k], up[j*{0} + k], f32(0)), scale[i])
+      y[i*{1} + j] = mul(div(%0, add(f32(1), exp(neg(%0)))), %1)
+)",
+                      depth, n, depth * n, depth * n * 4),
+          each("m", rows)};
+}
+
 // The right operand is found at run time, transposed, with as many columns as the run says.
 inline Case batched_case() {
   return {"BatchedTransposed",
@@ -106,7 +127,8 @@ inline std::vector<Case> contraction_cases() {
   const std::vector<int64_t> rows = {1, 2, 3, 5, 7, 11, 12, 13, 31, 100};
   return {linear_case(33, 40, rows),        linear_case(7, 17, rows),
           linear_case(64, 96, {1, 12, 40}), linear_case(300, 40, {1, 5, 13}),
-          linear_case(1, 1, {1, 13}),       batched_case(),
+          linear_case(1, 1, {1, 13}),       gated_case(33, 40, rows),
+          gated_case(300, 64, {1, 5, 13}),  batched_case(),
           attention_case(2, 2, 16),         attention_case(4, 2, 32),
           attention_case(2, 1, 80)};
 }
