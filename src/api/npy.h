@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::npy {
 

@@ -1,13 +1,15 @@
 // Session: from a model file to a CompiledGraph: import, compile, load.
+#include "tenon/session.h"
+
 #include <fmt/ranges.h>
 
 #include <chrono>
 
-#include "api/device_id.h"
-#include "api/impl.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "compiled/device_id.h"
+#include "compiled/impl.h"
 #include "driver/failed_graph.h"
 #include "import/onnx/onnx.h"
 

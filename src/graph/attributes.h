@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 namespace tenon::graph {
 

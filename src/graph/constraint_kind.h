@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon::graph {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::graph {
 

@@ -14,7 +14,7 @@
 #include "base/interner.h"
 #include "graph/attributes.h"
 #include "graph/op.h"
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 namespace tenon::graph {
 

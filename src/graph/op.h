@@ -21,7 +21,7 @@ enum OpTraits : unsigned {
   kReduction = 1u << 5,
   kFloatOnly = 1u << 6,
   kBoolOnly = 1u << 7,
-  kNarrow = 1u << 8,  // takes storage-only dtypes (types/dtype.h), as every movement op does
+  kNarrow = 1u << 8,  // takes storage-only dtypes (tenon/dtype.h), as every movement op does
 };
 
 struct OpInfo {

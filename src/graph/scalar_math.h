@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "graph/op.h"
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::graph {
 

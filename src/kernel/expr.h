@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "types/dim.h"
-#include "types/dtype.h"
+#include "tenon/dim.h"
+#include "tenon/dtype.h"
 #include "types/narrow.h"
 
 namespace tenon::kernel {

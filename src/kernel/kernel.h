@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "kernel/expr.h"
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 namespace tenon::kernel {
 

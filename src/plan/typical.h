@@ -1,7 +1,7 @@
 // The value of a Dim at a middling shape, to compare what no proof can.
 #pragma once
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon::plan {
 

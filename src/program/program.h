@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "program/device_kind.h"
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 namespace tenon::program {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon::runtime {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::runtime {
 

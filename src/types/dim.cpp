@@ -1,7 +1,7 @@
 // Dims are built here: canonical sums of terms, their order, hash and equality, and the ring
 // operations. Everything that makes a Dim ends in DimBuild::canonical, so a Dim that exists is
 // canonical.
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon {
 

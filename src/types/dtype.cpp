@@ -1,7 +1,7 @@
 // Element types: names, promotion, exact conversions between the small floats and f32, and single
 // elements read and written as f64 or i64. Written for clarity and exactness; generated kernels
 // convert on their own.
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 #include <algorithm>
 #include <bit>
@@ -119,7 +119,7 @@ auto visit(DType dtype, Function&& f) {
 #define DTYPE(Name, text, bits, kind, onnx, storage) \
   case DType::Name:                                  \
     return f.template operator()<DType::Name, storage>();
-#include "types/dtypes.def"
+#include "tenon/dtypes.def"
 #undef DTYPE
   }
   throw internal_error("no such dtype: {}", static_cast<int>(dtype));

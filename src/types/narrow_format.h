@@ -2,7 +2,7 @@
 // and generated code read.
 #pragma once
 
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon {
 

@@ -1,5 +1,5 @@
 // Shapes: products, row-major strides, and the text that error messages show.
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 #include <algorithm>
 

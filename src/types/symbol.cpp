@@ -1,7 +1,7 @@
 // Symbols: a name, its bounds and, for a loop's range symbol, the symbolic extent that proofs may
 // use. The data is shared and immutable, so a Symbol is as cheap to copy as a pointer.
 #include "base/error.h"
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon {
 

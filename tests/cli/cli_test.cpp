@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "api/npy.h"
+#include "tenon/dtype.h"
 #include "tools/make_encoder/encoder_model.h"
-#include "types/dtype.h"
 
 namespace tenon {
 namespace {

@@ -17,7 +17,7 @@
 #include "codegen/cuda/generate.h"
 #include "codegen/cuda/nvrtc.h"
 #include "codegen/cuda/prelude.h"
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::cuda_test {
 

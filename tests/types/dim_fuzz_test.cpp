@@ -7,9 +7,9 @@
 #include <random>
 
 #include "base/error.h"
+#include "tenon/dim.h"
 #include "tests/full.h"
 #include "tests/sanitizers.h"
-#include "types/dim.h"
 
 namespace tenon {
 namespace {

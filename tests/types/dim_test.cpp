@@ -1,5 +1,5 @@
 // The laws of Dim, one by one, with results worked out by hand.
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 #include <gtest/gtest.h>
 

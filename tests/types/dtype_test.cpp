@@ -1,6 +1,6 @@
 // Element types: the small floats exhaustively, against the definition of their bits; promotion
 // against NumPy's table; single elements against C++ conversions.
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 #include <gtest/gtest.h>
 

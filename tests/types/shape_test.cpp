@@ -1,5 +1,5 @@
 // Shapes and tensor types.
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 #include <gtest/gtest.h>
 

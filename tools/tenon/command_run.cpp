@@ -8,10 +8,10 @@
 
 #include "api/npy.h"
 #include "base/error.h"
+#include "tenon/dtype.h"
 #include "tools/tenon/commands.h"
 #include "tools/tenon/compile.h"
 #include "tools/tenon/inputs.h"
-#include "types/dtype.h"
 
 namespace tenon::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "base/error.h"
+#include "tenon/dim.h"
 #include "tools/tenon/memory.h"
-#include "types/dim.h"
 
 namespace tenon::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon::codegen::cuda {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::codegen {
 

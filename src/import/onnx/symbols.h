@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "import/onnx/proto.h"
-#include "types/shape.h"
+#include "tenon/shape.h"
 
 namespace tenon::onnx {
 

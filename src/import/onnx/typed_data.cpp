@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/wire.h"
-#include "types/dtype.h"
+#include "tenon/dtype.h"
 
 namespace tenon::onnx {
 namespace {

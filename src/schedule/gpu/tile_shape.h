@@ -1,7 +1,7 @@
 // Shapes of the tiles that blocks multiply, and which elements of one a thread has.
 #pragma once
 
-#include "types/dim.h"
+#include "tenon/dim.h"
 
 namespace tenon::schedule {
 

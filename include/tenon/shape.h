@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "types/dim.h"
-#include "types/dtype.h"
+#include "tenon/dim.h"
+#include "tenon/dtype.h"
 
 namespace tenon {
 

@@ -7,7 +7,7 @@
 
 #include "program/program.h"
 #include "runtime/executor.h"
-#include "tenon/tenon.h"
+#include "tenon/compiled_graph.h"
 
 namespace tenon {
 

@@ -3,8 +3,8 @@
 // error instead of a race.
 #include <fmt/ranges.h>
 
-#include "api/impl.h"
 #include "base/error.h"
+#include "compiled/impl.h"
 #include "runtime/run_owned.h"
 
 namespace tenon {
@@ -196,19 +196,5 @@ void OwnedTensor::check_dtype(DType wanted) const {
   if (wanted != dtype)
     throw user_error("\"{}\" is {}, not {}", name, to_string(dtype), to_string(wanted));
 }
-
-// clang-format off
-template <> DType dtype_of<float>() { return DType::F32; }
-template <> DType dtype_of<double>() { return DType::F64; }
-template <> DType dtype_of<int8_t>() { return DType::I8; }
-template <> DType dtype_of<int16_t>() { return DType::I16; }
-template <> DType dtype_of<int32_t>() { return DType::I32; }
-template <> DType dtype_of<int64_t>() { return DType::I64; }
-template <> DType dtype_of<uint8_t>() { return DType::U8; }
-template <> DType dtype_of<uint16_t>() { return DType::U16; }
-template <> DType dtype_of<uint32_t>() { return DType::U32; }
-template <> DType dtype_of<uint64_t>() { return DType::U64; }
-template <> DType dtype_of<bool>() { return DType::Bool; }
-// clang-format on
 
 }  // namespace tenon

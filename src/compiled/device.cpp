@@ -3,8 +3,8 @@
 
 #include <charconv>
 
-#include "api/device_id.h"
 #include "base/error.h"
+#include "compiled/device_id.h"
 
 namespace tenon {
 namespace {

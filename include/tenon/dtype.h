@@ -11,7 +11,7 @@ enum class DTypeKind : uint8_t { Bool, Unsigned, Signed, Float };
 
 enum class DType : uint8_t {
 #define DTYPE(Name, ...) Name,
-#include "types/dtypes.def"
+#include "tenon/dtypes.def"
 #undef DTYPE
 };
 
@@ -24,7 +24,7 @@ struct DTypeInfo {
 
 inline constexpr DTypeInfo kDTypes[] = {
 #define DTYPE(Name, text, bits, kind, onnx, storage) {text, bits, kind, onnx},
-#include "types/dtypes.def"
+#include "tenon/dtypes.def"
 #undef DTYPE
 };
 
