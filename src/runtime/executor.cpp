@@ -13,10 +13,11 @@ namespace tenon::runtime {
 using program::BufferKind;
 
 Executor::Executor(std::shared_ptr<const program::Program> program,
-                   std::shared_ptr<DeviceStream> stream, ShapeBinder binder, ParamStore params,
-                   Arena arena)
+                   std::shared_ptr<DeviceStream> stream, std::shared_ptr<const LoadedCode> code,
+                   ShapeBinder binder, ParamStore params, Arena arena)
     : program_(std::move(program)),
       stream_(std::move(stream)),
+      code_(std::move(code)),
       binder_(std::move(binder)),
       params_(std::move(params)),
       arena_(std::move(arena)),
@@ -44,28 +45,42 @@ Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::
   auto code = stream->load(*program);
   if (!code) return code.error();
   if (Status status = program::verify(*program); !status.ok()) return status.error();
-  Result<ShapeBinder> binder = ShapeBinder::make(*program);
-  if (!binder) return binder.error();
   Result<ParamStore> params = ParamStore::make(*program, *stream);
   if (!params) return params.error();
+  return make(std::move(program), std::move(stream), std::move(code.value()),
+              std::move(params.value()));
+}
+
+Result<std::unique_ptr<Executor>> Executor::clone(std::shared_ptr<DeviceStream> stream) {
+  ParamStore params = params_.share(*stream);
+  auto copy = make(program_, std::move(stream), code_, std::move(params));
+  if (copy) copy.value()->set_threads(threads_);
+  return copy;
+}
+
+Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const program::Program> program,
+                                                 std::shared_ptr<DeviceStream> stream,
+                                                 std::shared_ptr<const LoadedCode> code,
+                                                 ParamStore params) {
+  Result<ShapeBinder> binder = ShapeBinder::make(*program);
+  if (!binder) return binder.error();
   Result<Arena> arena = Arena::make(*program, binder.value().variables(), *stream);
   if (!arena) return arena.error();
-  std::unique_ptr<Executor> executor(
-      new Executor(std::move(program), std::move(stream), std::move(binder.value()),
-                   std::move(params.value()), std::move(arena.value())));
-  if (Status status = executor->make_steps(code.value()); !status.ok()) return status.error();
+  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(stream),
+                                                  std::move(code), std::move(binder.value()),
+                                                  std::move(params), std::move(arena.value())));
+  if (Status status = executor->make_steps(); !status.ok()) return status.error();
   return executor;
 }
 
-Result<std::unique_ptr<StepRunner>> Executor::make_runner(std::span<const program::Step> steps,
-                                                          std::shared_ptr<const LoadedCode> code) {
+Result<std::unique_ptr<StepRunner>> Executor::make_runner(std::span<const program::Step> steps) {
   Result<StepList> list = StepList::make(*program_, steps, binder_.variables());
   if (!list) return list.error();
-  return stream_->prepare(std::move(list.value()), std::move(code));
+  return stream_->prepare(std::move(list.value()), code_);
 }
 
-Status Executor::make_steps(const std::shared_ptr<const LoadedCode>& code) {
-  auto prologue = make_runner(program_->prologue, code);
+Status Executor::make_steps() {
+  auto prologue = make_runner(program_->prologue);
   if (!prologue) return prologue.error();
   prologue_ = std::move(prologue.value());
   const std::span<const program::Step> all(program_->steps);
@@ -73,7 +88,7 @@ Status Executor::make_steps(const std::shared_ptr<const LoadedCode>& code) {
   for (size_t stage = 0; stage <= program_->host_steps.size(); ++stage) {
     const bool last = stage == program_->host_steps.size();
     const size_t end = last ? all.size() : static_cast<size_t>(program_->host_steps[stage].before);
-    auto steps = make_runner(all.subspan(begin, end - begin), code);
+    auto steps = make_runner(all.subspan(begin, end - begin));
     if (!steps) return steps.error();
     stages_.push_back(std::move(steps.value()));
     begin = end;
@@ -164,23 +179,26 @@ Status Executor::check_memory(const StepRunner& steps, int stage, const RunOptio
       options.memory_limit, binder_.values_text(stage));
 }
 
-// Parameters were set or this is the first run: the prologue makes the packed buffers anew.
+// Parameters were set or this is the first run: the packed buffers must be those of their values.
 Status Executor::prepare_params(const RunOptions& options) {
   if (weights_version_ == params_.version()) return {};
   weights_version_ = 0;
-  if (Status status = params_.make_ready(); !status.ok()) return status;
+  forget_resolved();  // weights may lie elsewhere, and the arena may move
+  if (Status status = params_.make_ready([&] { return run_prologue(options); }); !status.ok())
+    return status;
+  weights_version_ = params_.version();
+  return {};
+}
+
+Status Executor::run_prologue(const RunOptions& options) {
   if (Status status = prologue_->resolve(binder_.values(), threads_); !status.ok()) return status;
-  forget_resolved();  // the arena may move
   if (auto bytes = arena_.measure(0, binder_.values()); !bytes) return bytes.error();
   if (Status status = check_memory(*prologue_, 0, options); !status.ok()) return status;
   if (Status status = arena_.place(0); !status.ok()) return status;
   if (Status status = scratch_.reserve(prologue_->scratch_bytes(), "scratch"); !status.ok())
     return status;
   point(*prologue_);
-  if (Status status = walk(*prologue_, options); !status.ok()) return status;
-  params_.release_sources();
-  weights_version_ = params_.version();
-  return {};
+  return walk(*prologue_, options);
 }
 
 Result<int64_t> Executor::measure_arena() {

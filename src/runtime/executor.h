@@ -45,6 +45,10 @@ class Executor {
   static Result<std::unique_ptr<Executor>> with_functions(
       std::shared_ptr<const program::Program> program, ThreadPool& pool,
       std::vector<program::KernelFunction> functions);
+  // Another executor of the program with the same values of parameters: code and weights are
+  // shared, memory between steps is its own. What one of the two sets, the other does not see. Both
+  // may run at the same time; `stream` is one of the same device.
+  Result<std::unique_ptr<Executor>> clone(std::shared_ptr<DeviceStream> stream);
   ~Executor();
 
   Status set_param(std::string_view name, DType dtype, std::span<const int64_t> shape,
@@ -87,13 +91,18 @@ class Executor {
   int64_t arena_bytes() const { return arena_.bytes(); }  // of the last run
 
  private:
+  static Result<std::unique_ptr<Executor>> make(std::shared_ptr<const program::Program> program,
+                                                std::shared_ptr<DeviceStream> stream,
+                                                std::shared_ptr<const LoadedCode> code,
+                                                ParamStore params);
   Executor(std::shared_ptr<const program::Program> program, std::shared_ptr<DeviceStream> stream,
-           ShapeBinder binder, ParamStore params, Arena arena);
-  Status make_steps(const std::shared_ptr<const LoadedCode>& code);
-  Result<std::unique_ptr<StepRunner>> make_runner(std::span<const program::Step> steps,
-                                                  std::shared_ptr<const LoadedCode> code);
+           std::shared_ptr<const LoadedCode> code, ShapeBinder binder, ParamStore params,
+           Arena arena);
+  Status make_steps();
+  Result<std::unique_ptr<StepRunner>> make_runner(std::span<const program::Step> steps);
   Status begin(std::span<const IoView> outputs, const RunOptions& options);
   Status prepare_params(const RunOptions& options);
+  Status run_prologue(const RunOptions& options);
   Status resolve(int stage, const RunOptions& options);
   Status run_stages(const RunOptions& options);
   Status walk(StepRunner& steps, const RunOptions& options);
@@ -107,6 +116,7 @@ class Executor {
 
   std::shared_ptr<const program::Program> program_;
   std::shared_ptr<DeviceStream> stream_;  // outlives what lies in its memory
+  std::shared_ptr<const LoadedCode> code_;
   ShapeBinder binder_;
   ParamStore params_;
   std::unique_ptr<StepRunner> prologue_;
@@ -120,7 +130,7 @@ class Executor {
   int threads_ = 1;
   bool cancelled_ = false;
   std::vector<uint64_t> resolved_versions_;  // per stage, of the binder's values; 0: none
-  uint64_t weights_version_ = 0;  // of the parameters that the packed buffers were made of; 0: none
+  uint64_t weights_version_ = 0;             // of the parameters that were made ready last; 0: none
 };
 
 }  // namespace tenon::runtime

@@ -6,11 +6,6 @@
 #include "runtime/cpu/release_pages.h"
 
 namespace tenon::runtime {
-namespace {
-
-constexpr int64_t kAlignment = 256;  // what kernels of any device may count on
-
-}  // namespace
 
 Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStream& stream) {
   ParamStore store(program, stream);
@@ -26,7 +21,6 @@ Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStrea
                         slot.type.to_string(), bytes.const_value(), slot.initial.size());
     }
     Param& param = store.params_.emplace_back();
-    param.copy = MemoryBlock(stream);
     param.data = in_place && !slot.initial.empty() ? slot.initial.data() : nullptr;
     param.bytes = bytes.const_value();
     store.param_bytes_ += param.bytes;
@@ -47,14 +41,31 @@ Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStrea
   for (const program::IoSlot& output : program.outputs) {
     if (output.late >= 0) read_by_a_run({program::BufferKind::Arena, output.late});
   }
-  int64_t packed = 0;
-  for (const program::PackedSlot& slot : program.packed) {
-    store.packed_offsets_.push_back(packed);
-    packed += (slot.bytes + kAlignment - 1) / kAlignment * kAlignment;
-  }
-  if (Status status = store.packed_.reserve(packed, "packed weights"); !status.ok())
-    return status.error();
+  auto packed = PackedWeights::make(program, store.memory_);
+  if (!packed) return packed.error();
+  store.packed_ = std::move(packed.value());
   return store;
+}
+
+ParamStore ParamStore::share(DeviceStream& stream) {
+  packed_shared_ = true;
+  for (Param& param : params_) param.shared = true;
+  ParamStore other = *this;
+  other.stream_ = &stream;
+  return other;
+}
+
+// Packed buffers that no other store reads.
+Status ParamStore::own_packed() {
+  if (!packed_shared_) {
+    packed_->outdate();
+    return {};
+  }
+  auto packed = PackedWeights::make(*program_, memory_);
+  if (!packed) return packed.error();
+  packed_ = std::move(packed.value());
+  packed_shared_ = false;
+  return {};
 }
 
 Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64_t> shape,
@@ -74,10 +85,15 @@ Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64
   if (!data && params_[index].bytes > 0)
     return user_error("parameter \"{}\": the value has no data", name);
   Param& param = params_[index];
-  if (Status status = param.copy.reserve(param.bytes, "a parameter"); !status.ok()) return status;
-  if (Status status = stream_->copy_in(param.copy.data(), data, param.bytes); !status.ok())
+  std::shared_ptr<MemoryBlock> copy = param.copy;
+  if (!copy || param.shared) copy = std::make_shared<MemoryBlock>(*memory_);
+  if (Status status = copy->reserve(param.bytes, "a parameter"); !status.ok()) return status;
+  if (Status status = stream_->copy_in(copy->data(), data, param.bytes); !status.ok())
     return status;
-  param.data = param.copy.data();
+  if (Status status = own_packed(); !status.ok()) return status;
+  param.data = copy->data();
+  param.copy = std::move(copy);
+  param.shared = false;
   ++version_;
   return {};
 }
@@ -95,10 +111,19 @@ Status ParamStore::upload() {
   return {};
 }
 
-Status ParamStore::make_ready() {
+Status ParamStore::make_ready(const std::function<Status()>& prologue) {
   if (!uploaded_ && !stream_->shares_host_memory()) {
     if (Status status = upload(); !status.ok()) return status;
   }
+  if (Status status = check_set(); !status.ok()) return status;
+  return packed_->make_once([&] {
+    if (Status status = prologue(); !status.ok()) return status;
+    release_sources();
+    return stream_->synchronize();  // other streams may read them from now on
+  });
+}
+
+Status ParamStore::check_set() const {
   for (size_t i = 0; i < params_.size(); ++i) {
     if (!params_[i].data && params_[i].bytes > 0) {
       return user_error("parameter \"{}\" is not set: call set_param before the first run",
@@ -112,7 +137,7 @@ void ParamStore::release_sources() {
   if (!stream_->shares_host_memory()) return;  // the upload did
   std::vector<std::span<const std::byte>> unneeded;
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (params_[i].prologue_only && !params_[i].copy.data())
+    if (params_[i].prologue_only && !params_[i].copy)
       unneeded.push_back(program_->params[i].initial);
   }
   if (!unneeded.empty()) cpu::release_file_pages(unneeded);
