@@ -9,6 +9,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "plan/in_place.h"
 #include "plan/liveness.h"
 #include "plan/typical.h"
@@ -69,24 +70,25 @@ class SizeOrder {
 
 // The slot's size after it also holds a buffer of `bytes`; nullopt where sharing could cost memory.
 std::optional<Dim> shared_size(Slot& slot, const Dim& bytes, const std::vector<Symbol>& symbols,
-                               SizeOrder& order) {
+                               Mode mode, SizeOrder& order) {
   if (slot.bytes == bytes || order.at_most(bytes, slot.bytes)) return slot.bytes;
+  if (mode == Mode::Remap) return std::nullopt;
   if (order.at_most(slot.bytes, bytes)) return bytes;
   if (slot.symbols != symbols || slot.maxima == kMostMaxima) return std::nullopt;
   ++slot.maxima;
   return max(slot.bytes, bytes);
 }
 
-int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life,
+int choose_slot(std::vector<Slot>& slots, const Dim& bytes, int stage, const Life& life, Mode mode,
                 SizeOrder& order, PlanCost& cost) {
   const std::vector<Symbol> symbols = bytes.symbols();
-  const size_t tried = std::min<size_t>(slots.size(), kSlotsTried);
+  const size_t tried = mode == Mode::Disabled ? 0 : std::min<size_t>(slots.size(), kSlotsTried);
   int proofs = 0;
   for (size_t i = 0; i < tried && proofs < kProofsTried; ++i) {
     ++cost.slots_tried;
     if (slots[i].stage != stage || !slots[i].is_free(life)) continue;
     ++proofs;
-    std::optional<Dim> shared = shared_size(slots[i], bytes, symbols, order);
+    std::optional<Dim> shared = shared_size(slots[i], bytes, symbols, mode, order);
     if (!shared) continue;
     slots[i].bytes = *shared;
     slots[i].symbols = shared->symbols();
@@ -112,12 +114,29 @@ void lay_out(const std::vector<Slot>& slots, int stages, ArenaPlan& plan) {
   }
 }
 
+void check(const Options& options) {
+  const int64_t alignment = options.alignment;
+  const bool power_of_two = alignment > 0 && (alignment & (alignment - 1)) == 0;
+  if (!power_of_two || alignment < kLeastAlignment || alignment > kMostAlignment) {
+    throw user_error("[plan] an alignment of {} bytes: a power of two from {} to {} is needed",
+                     alignment, kLeastAlignment, kMostAlignment);
+  }
+}
+
 }  // namespace
 
-PlanCost plan_arena(Program& program) {
+std::optional<Mode> parse_mode(std::string_view text) {
+  const auto found = std::ranges::find(kModes, text);
+  if (found == std::end(kModes)) return std::nullopt;
+  return static_cast<Mode>(found - kModes);
+}
+
+PlanCost plan_arena(Program& program, const Options& options) {
+  check(options);
   PlanCost cost;
   cost.comparisons = find_waves(program);
-  overwrite_operands(program);
+  if (options.mode != Mode::Disabled) overwrite_operands(program);
+  program.plan.alignment = options.alignment;
   const std::vector<Life> lives = arena_lives(program, timeline(program));
   std::vector<Dim> sizes;
   for (program::ArenaBuffer& buffer : program.arena) {
@@ -130,7 +149,8 @@ PlanCost plan_arena(Program& program) {
   SizeOrder order;
   program.plan.unshared_bytes = 0;
   for (const size_t i : largest_first(sizes, lives)) {
-    const int slot = choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i], order, cost);
+    const int slot =
+        choose_slot(slots, sizes[i], stages.of(sizes[i]), lives[i], options.mode, order, cost);
     slots[static_cast<size_t>(slot)].lives.emplace(lives[i].begin, lives[i].end);
     program.arena[i].slot = slot;
     program.plan.unshared_bytes = program.plan.unshared_bytes + sizes[i];
@@ -141,6 +161,21 @@ PlanCost plan_arena(Program& program) {
   }
   lay_out(slots, stages.count(), program.plan);
   return cost;
+}
+
+Figures figures(const Program& program) {
+  Figures result;
+  result.arena_size = program.plan.bytes;
+  result.total_unshared_bytes = program.plan.unshared_bytes;
+  result.bytes_saved = result.total_unshared_bytes - result.arena_size;
+  std::vector<bool> taken(program.plan.slot_bytes.size());
+  for (const program::ArenaBuffer& buffer : program.arena) {
+    const bool own = !buffer.view && buffer.slot >= 0;
+    if (!own) continue;
+    if (taken[static_cast<size_t>(buffer.slot)]) ++result.buffers_reused;
+    taken[static_cast<size_t>(buffer.slot)] = true;
+  }
+  return result;
 }
 
 }  // namespace tenon::plan

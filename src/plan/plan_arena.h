@@ -4,6 +4,7 @@
 // sharing happens only where it cannot cost memory at any shape.
 #pragma once
 
+#include "plan/plan_options.h"
 #include "program/program.h"
 
 namespace tenon::plan {
@@ -17,6 +18,16 @@ struct PlanCost {
 // Finds the waves, lets results overwrite operands, fills ArenaBuffer::slot of every buffer that a
 // step uses (-1 for the others) and Program::plan. Throws Internal where a step reads a buffer that
 // no earlier step wrote: the steps are in a wrong order.
-PlanCost plan_arena(program::Program& program);
+// An alignment that is not one is a User error.
+PlanCost plan_arena(program::Program& program, const Options& options = {});
+
+// What sharing gave.
+struct Figures {
+  Dim arena_size = 0;
+  Dim total_unshared_bytes = 0;
+  Dim bytes_saved = 0;     // of these
+  int buffers_reused = 0;  // that took memory another one had before
+};
+Figures figures(const program::Program& program);
 
 }  // namespace tenon::plan

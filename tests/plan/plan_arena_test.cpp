@@ -56,6 +56,47 @@ TEST(PlanArena, AChainOfEqualBuffersTakesTwoSlots) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(program.arena[i].slot, program.arena[i % 2].slot);
 }
 
+TEST(PlanArena, FiguresSayWhatSharingGave) {
+  Program program = chain({Dim(64), Dim(128), Dim(64), Dim(64)});
+  plan_arena(program);
+  const Figures shared = figures(program);
+  EXPECT_EQ(shared.arena_size, Dim(192));
+  EXPECT_EQ(shared.total_unshared_bytes, Dim(320));
+  EXPECT_EQ(shared.bytes_saved, Dim(128));
+  EXPECT_EQ(shared.buffers_reused, 2);
+}
+
+TEST(PlanArena, RemapGrowsNoBuffer) {
+  const Dim a = Dim(sym::batch()) * 64, b = Dim(sym::seq()) * sym::batch() * 64;
+  Program program = chain({a, Dim(64), b, Dim(64), a});
+  plan_arena(program, {.mode = Mode::Remap});
+  EXPECT_EQ(program.arena[4].slot, program.arena[0].slot);
+  EXPECT_EQ(program.arena[1].slot, program.arena[3].slot);
+  const Dim c = a + Dim(sym::seq()) * 64;  // neither of b and c is provably the larger
+  program = chain({c, Dim(64), b});
+  plan_arena(program);
+  EXPECT_EQ(program.plan.slot_bytes.size(), 2u);
+  plan_arena(program, {.mode = Mode::Remap});
+  EXPECT_EQ(program.plan.slot_bytes.size(), 3u);
+}
+
+TEST(PlanArena, DisabledSharesNothing) {
+  Program program = chain({Dim(64), Dim(64), Dim(64)});
+  plan_arena(program, {.mode = Mode::Disabled});
+  const Figures figures = plan::figures(program);
+  EXPECT_EQ(figures.arena_size, Dim(192));
+  EXPECT_EQ(figures.bytes_saved, Dim(0));
+  EXPECT_EQ(figures.buffers_reused, 0);
+}
+
+TEST(PlanArena, AlignmentIsAPowerOfTwoThatKernelsCanCountOn) {
+  Program program = chain({Dim(100), Dim(30)});
+  plan_arena(program, {.alignment = 256});
+  EXPECT_EQ(program.plan.bytes, Dim(512));
+  for (const int64_t bad : {0, -64, 32, 96, 8192})
+    EXPECT_THROW(plan_arena(program, {.alignment = bad}), Error) << bad;
+}
+
 TEST(PlanArena, SizesAreRoundedUpToTheAlignmentAndOffsetsArePrefixSums) {
   Program program = chain({Dim(100), Dim(30)});
   plan_arena(program);
