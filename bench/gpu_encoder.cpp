@@ -120,7 +120,7 @@ bool check(const Row& row, const std::string& path, CompiledGraph& encoder) {
   for (const Shape& shape : kChecked) {
     const Inputs inputs(shape);
     const double found =
-        difference(encoder.run(inputs.views())[0], graph::interpret(g, inputs.tensors())[0]);
+        difference(encoder.run_typed(inputs.views())[0], graph::interpret(g, inputs.tensors())[0]);
     const bool holds = row.gate == 0 || found <= row.gate;
     met = met && holds;
     fmt::print(
@@ -136,7 +136,7 @@ void time(const Row& row, CompiledGraph& encoder) {
   for (const Shape& shape : kTimed) {
     const Inputs inputs(shape);
     const NamedInputs views = inputs.views();
-    std::vector<OwnedTensor> owned = encoder.run(views);
+    std::vector<OwnedTensor> owned = encoder.run_typed(views);
     NamedOutputs outputs = {
         {owned[0].name, {owned[0].bytes.data(), owned[0].dtype, owned[0].shape}}};
     std::vector<double> runs;
@@ -162,7 +162,7 @@ bool measure(const Row& row, bool timed) {
   options.precision = row.precision;
   CompiledGraph encoder = Session().compile_onnx(file.path(), options);
   const double compiled = seconds_since(start);
-  encoder.run(inputs.views());
+  encoder.run_typed(inputs.views());
   fmt::print(R"({{"row": "encoder_{}", "compile_seconds": {:.3f}, "first_call_seconds": {:.3f}}})"
              "\n",
              row.name, compiled, seconds_since(start));

@@ -42,7 +42,7 @@ std::vector<Embedding> embed(tenon::CompiledGraph& encoder, const std::vector<To
                                                           : batch.types;
     inputs[input.name] = tenon::view(data, batch.shape);
   }
-  const std::vector<tenon::OwnedTensor> outputs = encoder.run(inputs);
+  const std::vector<tenon::OwnedTensor> outputs = encoder.run_typed(inputs);
   const std::span<const float> hidden = outputs[0].as<float>();
   const auto width = static_cast<size_t>(outputs[0].shape[2]);
   const auto tokens = static_cast<size_t>(batch.shape[1]);

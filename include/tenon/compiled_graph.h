@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "tenon/device.h"
+#include "tenon/dim_binding.h"
 #include "tenon/error.h"
 #include "tenon/tensor.h"
 
@@ -56,38 +59,78 @@ class Cancelled : public Error {
   Cancelled() : Error(ErrorKind::User, "[run] cancelled") {}
 };
 
-// One compiled model. One thread at a time may run it; a concurrent run is an Error.
+// Where an output of run_slots lies: bytes from CompiledGraph::arena_ptr().
+struct OutputSlot {
+  int64_t offset = 0;
+  int64_t length = 0;
+};
+
+// One compiled model. One thread at a time may use it, a concurrent call is an Error: clone it, one
+// for each thread. After an Error, Cancelled among them, it may be used as before.
+//
+// Inputs are given by name, with their extents: unknown or missing names, wrong dtypes or sizes,
+// extents outside their bounds, parameters that were never set are Errors before anything runs.
+//
+// Outputs of run, run_read_outputs, run_raw and run_slots lie in memory of the graph's own until
+// the next run.
 class CompiledGraph {
  public:
   ~CompiledGraph();
-  CompiledGraph(CompiledGraph&&) noexcept;
+  CompiledGraph(CompiledGraph&&) noexcept;  // what was moved from can be assigned to, and no more
   CompiledGraph& operator=(CompiledGraph&&) noexcept;
 
-  // Extents come from the shapes of the inputs. Unknown or missing names, wrong dtypes or sizes,
-  // extents outside their bounds: an Error before anything runs.
-  // After an Error, Cancelled among them, the graph may be run again.
-  std::vector<OwnedTensor> run(const NamedInputs& inputs, const RunOptions& options = {});
+  // Another one with code and weights in common and memory of its own. Parameters and extents that
+  // one of them sets later, the other does not see. Both may run at the same time.
+  CompiledGraph clone() const;
+
+  // The outputs as f32, whatever their dtype, in the order of outputs().
+  std::vector<std::vector<float>> run(const NamedInputs& inputs, const RunOptions& options = {});
+  // Those that are asked for, by index, in the order asked; nullopt: all.
+  std::vector<std::vector<float>> run_read_outputs(const NamedInputs& inputs,
+                                                   const std::optional<std::vector<int>>& indices,
+                                                   const RunOptions& options = {});
+  // The outputs in their own dtypes, with their shapes.
+  std::vector<OwnedTensor> run_typed(const NamedInputs& inputs, const RunOptions& options = {});
+
+  // These allocate nothing after the first run of a shape.
+  //
   // Writes into the caller's memory, which may overlap neither that of inputs nor that of other
-  // outputs. Allocates nothing after the first run of a shape.
+  // outputs.
   void run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
                 const RunOptions& options = {});
+  // Views of the outputs, valid until the next run.
+  const std::vector<TensorView>& run_raw(const NamedInputs& inputs, const RunOptions& options = {});
+  // Inputs in the order of inputs(), dense, of exactly the bytes that set_extents makes them; where
+  // each output lies, to be read at arena_ptr() until the next run.
+  std::span<const OutputSlot> run_slots(std::span<const std::span<const std::byte>> inputs,
+                                        const RunOptions& options = {});
+  const std::byte* arena_ptr() const;
+
+  // The extents of run_slots: a value for each of dims(). A model without dims needs none.
+  void set_extents(const DimBinding& extents);
+
+  // Elements row*inner .. (row+1)*inner of an output that lies in the graph's memory, as f32.
+  // nullopt where there is no such output or it has fewer elements.
+  std::optional<std::vector<float>> read_output_row(int output, int64_t row, int64_t inner) const;
+
+  // Copies the value, which holds from the next run on. With a shape it must be of the parameter's
+  // type; f32 elements without one, in row-major order, are converted to its dtype.
+  void set_param(const std::string& name, const TensorView& value);
+  void set_param_typed(const std::string& name, std::span<const std::byte> bytes, DType dtype);
 
   // What a run with inputs of these shapes would take; nothing runs and none of it is reserved.
   // Data is not read and may be null. Names, dtypes and shapes that run() refuses are the same
   // Error here.
   std::vector<MemoryUse> memory_of(const NamedInputs& inputs);
-
-  // The bytes of arena and scratch that a run takes at these extents: {{"batch", 8}, {"seq", 128}},
-  // one for every dim, and with the present number of threads. Models with branches or loops are
-  // Unsupported: only a run knows.
-  int64_t peak_bytes(const std::map<std::string, int64_t>& extents);
+  // The bytes of arena and scratch that a run takes at these extents, one for every dim, and with
+  // the present number of threads. Models with branches or loops are Unsupported: only a run knows.
+  int64_t peak_bytes(const DimBinding& extents);
 
   void set_threads(int threads);  // at most as many as this process may use
-  // Copies the value; holds from the next run on.
-  void set_param(const std::string& name, const TensorView& value);
 
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
+  std::vector<TensorInfo> params() const;
   std::vector<DimInfo> dims() const;
   Device device() const;
   int threads() const;
@@ -101,6 +144,8 @@ class CompiledGraph {
   friend class Session;
   struct Impl;
   explicit CompiledGraph(std::unique_ptr<Impl> impl);
+  void set_elements(const std::string& name, const TensorView& value);
+  Impl& impl() const;  // an Error where it was moved from
   std::unique_ptr<Impl> impl_;
 };
 

@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "tenon/compiled_graph.h"
+#include "tenon/graph.h"
 
 namespace tenon {
+
+namespace graph {
+class Graph;  // the tensor IR
+}
 
 struct CompileOptions {
   Device device;  // one that is not available is an Error which says why
@@ -35,12 +41,18 @@ class Session {
   Session() = default;
   explicit Session(CompileOptions defaults) : defaults_(std::move(defaults)) {}
 
+  // Parameters without data are to be set on the result, before its first run.
+  CompiledGraph compile(const Graph& graph) const { return compile(graph, defaults_); }
+  CompiledGraph compile(const Graph& graph, const CompileOptions& options) const;
+
   CompiledGraph compile_onnx(const std::string& path) const {
     return compile_onnx(path, defaults_);
   }
   CompiledGraph compile_onnx(const std::string& path, const CompileOptions& options) const;
 
  private:
+  static CompiledGraph finish(const std::function<graph::Graph()>& read,
+                              const CompileOptions& options);
   CompileOptions defaults_;
 };
 

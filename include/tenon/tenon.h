@@ -3,7 +3,7 @@
 //   tenon::Session session;
 //   tenon::CompiledGraph encoder = session.compile_onnx("encoder.onnx");
 //   std::vector<int64_t> ids = {101, 2023, 102}, ones = {1, 1, 1}, zeros = {0, 0, 0};
-//   auto outputs = encoder.run({{"input_ids", tenon::view(ids, {1, 3})},
+//   auto outputs = encoder.run_typed({{"input_ids", tenon::view(ids, {1, 3})},
 //                               {"attention_mask", tenon::view(ones, {1, 3})},
 //                               {"token_type_ids", tenon::view(zeros, {1, 3})}});
 //   std::span<const float> hidden = outputs[0].as<float>();
@@ -11,6 +11,8 @@
 
 #include "tenon/compiled_graph.h"
 #include "tenon/device.h"
+#include "tenon/dim_binding.h"
 #include "tenon/error.h"
+#include "tenon/graph.h"
 #include "tenon/session.h"
 #include "tenon/tensor.h"

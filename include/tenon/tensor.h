@@ -61,13 +61,30 @@ constexpr DType dtype_of<bool>() {
   return DType::Bool;
 }
 
-// Memory of the caller's. `capacity`, where given, has an extent per axis of how much memory the
-// axis takes (at least shape); absent, the memory is dense.
+// Memory of the caller's.
 struct TensorView {
   const void* data = nullptr;
   DType dtype{};
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape = {};
+  // Where given: how many elements each axis takes in memory, at least as many as shape has. Empty:
+  // the memory is dense.
   std::vector<int64_t> capacity = {};
+  // Elements whose shape is not said: good where the model says it, with nothing symbolic in it.
+  // -1: shape says it.
+  int64_t elements = -1;
+
+  TensorView() = default;
+  TensorView(const void* data, DType dtype, std::vector<int64_t> shape,
+             std::vector<int64_t> capacity = {})
+      : data(data), dtype(dtype), shape(std::move(shape)), capacity(std::move(capacity)) {}
+  template <typename T>
+  TensorView(std::span<const T> elements)  // NOLINT(google-explicit-constructor)
+      : data(elements.data()),
+        dtype(dtype_of<T>()),
+        elements(static_cast<int64_t>(elements.size())) {}
+  template <typename T>
+  TensorView(const std::vector<T>& elements)  // NOLINT(google-explicit-constructor)
+      : TensorView(std::span<const T>(elements)) {}
 };
 
 struct MutableTensorView {

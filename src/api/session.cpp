@@ -1,10 +1,11 @@
-// Session: from a model file to a CompiledGraph: import, compile, load.
+// Session: from a graph or a model file to a CompiledGraph: compile, load.
 #include "tenon/session.h"
 
 #include <fmt/ranges.h>
 
 #include <chrono>
 
+#include "api/graph_state.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -62,27 +63,30 @@ std::unique_ptr<runtime::Executor> load(const CompileOptions& options,
   return executor;
 }
 
-}  // namespace
-
-CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& options) const {
+driver::Options driver_options(const CompileOptions& options) {
   if (options.threads < 0)
     throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
-  const auto begin = std::chrono::steady_clock::now();
-  driver::Options compile;
-  compile.device = device_id(options.device).kind;
-  compile.cuda_arch = cuda_arch(options);
-  compile.cpu = target(options.cpu);
-  compile.codegen = options.codegen;
-  compile.precision = precision(options);
-  driver::Compiled compiled =
-      driver::compile_or_save(onnx::import_file(path, {.dim_bounds = options.dim_bounds}), compile);
+  driver::Options result;
+  result.device = device_id(options.device).kind;
+  result.cuda_arch = cuda_arch(options);
+  result.cpu = target(options.cpu);
+  result.codegen = options.codegen;
+  result.precision = precision(options);
+  return result;
+}
 
-  auto impl = std::make_unique<CompiledGraph::Impl>();
-  impl->program = std::make_shared<const program::Program>(std::move(compiled.program));
-  impl->device = options.device;
-  impl->loaded = load(options, impl->program);
-  impl->inputs.resize(impl->program->inputs.size());
-  impl->outputs.resize(impl->program->outputs.size());
+}  // namespace
+
+// What every way of compiling ends with.
+CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
+                              const CompileOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const driver::Options how = driver_options(options);
+  driver::Compiled compiled = driver::compile_or_save(read(), how);
+  auto program = std::make_shared<const program::Program>(std::move(compiled.program));
+  auto executor = load(options, program);
+  auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), options.device,
+                                                    std::move(executor));
   impl->stats.kernels = compiled.kernels;
   impl->stats.steps = static_cast<int>(impl->program->steps.size());
   if (impl->loaded) {
@@ -92,6 +96,20 @@ CompiledGraph Session::compile_onnx(const std::string& path, const CompileOption
   const auto end = std::chrono::steady_clock::now();
   impl->stats.milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
   return CompiledGraph(std::move(impl));
+}
+
+CompiledGraph Session::compile(const Graph& graph, const CompileOptions& options) const {
+  if (!options.dim_bounds.empty())
+    throw user_error("[compile] dim_bounds are for models from files: a graph has its own symbols");
+  const graph::Graph& inner = GraphState::of(graph).graph;
+  if (inner.outputs().empty())
+    throw user_error("[compile] the graph has no outputs: call set_outputs before");
+  return finish([&] { return inner; }, options);
+}
+
+CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& options) const {
+  return finish([&] { return onnx::import_file(path, {.dim_bounds = options.dim_bounds}); },
+                options);
 }
 
 }  // namespace tenon

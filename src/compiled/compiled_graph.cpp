@@ -1,88 +1,29 @@
-// CompiledGraph: names to slots, views to the runtime's views, its errors to exceptions. Everything
-// else is the executor's. One thread at a time: an atomic flag turns a concurrent call into an
-// error instead of a race.
-#include <fmt/ranges.h>
+// CompiledGraph: what it is, its parameters, and what can be asked about it. Runs are in runs.cpp.
+#include "tenon/compiled_graph.h"
 
 #include "base/error.h"
+#include "base/thread_pool.h"
+#include "compiled/as_f32.h"
+#include "compiled/device_id.h"
 #include "compiled/impl.h"
-#include "runtime/run_owned.h"
 
 namespace tenon {
+
+using compiled::Exclusive;
+
 namespace {
 
-using runtime::IoView;
-
-// Held while a call uses the executor.
-class Exclusive {
- public:
-  explicit Exclusive(std::atomic<bool>& busy) : busy_(busy) {
-    if (busy_.exchange(true, std::memory_order_acquire)) {
-      throw user_error(
-          "[run] this CompiledGraph is in use by another thread: one thread at a time may use it");
-    }
-  }
-  ~Exclusive() { busy_.store(false, std::memory_order_release); }
-  Exclusive(const Exclusive&) = delete;
-  Exclusive& operator=(const Exclusive&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
+TensorInfo describe(const std::string& name, const TensorType& type) {
+  TensorInfo info{name, type.dtype, {}};
+  for (const Dim& dim : type.shape) info.shape.push_back(dim.to_string());
+  return info;
+}
 
 template <typename Slots>
-std::string names(const Slots& slots) {
-  std::vector<std::string> list;
-  for (const auto& slot : slots) list.push_back("\"" + slot.name + "\"");
-  return fmt::format("{}", fmt::join(list, ", "));
-}
-
-template <typename View>
-[[noreturn]] void report_names(const char* role, const std::vector<program::IoSlot>& slots,
-                               const std::map<std::string, View>& given) {
-  for (const auto& [name, view] : given) {
-    const auto known = [&](const program::IoSlot& slot) { return slot.name == name; };
-    if (std::none_of(slots.begin(), slots.end(), known)) {
-      throw user_error("unknown {} \"{}\"; the model's {}s are {}", role, name, role, names(slots));
-    }
-  }
-  for (const program::IoSlot& slot : slots) {
-    if (!given.contains(slot.name)) {
-      throw user_error("missing {} \"{}\" {}; the model's {}s are {}", role, slot.name,
-                       slot.type.to_string(), role, names(slots));
-    }
-  }
-  throw internal_error("[run] {} names do not match", role);
-}
-
-// The views in the order of the slots. Allocates nothing.
-template <typename View>
-void collect(const char* role, const std::vector<program::IoSlot>& slots,
-             const std::map<std::string, View>& given, std::vector<IoView>& views) {
-  bool complete = given.size() == slots.size();
-  for (size_t i = 0; complete && i < slots.size(); ++i) {
-    const auto found = given.find(slots[i].name);
-    complete = found != given.end();
-    if (!complete) break;
-    const View& view = found->second;
-    views[i] = {const_cast<void*>(static_cast<const void*>(view.data)), view.dtype, view.shape,
-                view.capacity};
-  }
-  if (!complete) report_names(role, slots, given);
-}
-
-std::vector<TensorInfo> describe(const std::vector<program::IoSlot>& slots) {
+std::vector<TensorInfo> describe(const Slots& slots) {
   std::vector<TensorInfo> infos;
-  for (const program::IoSlot& slot : slots) {
-    TensorInfo& info = infos.emplace_back(TensorInfo{slot.name, slot.type.dtype, {}});
-    for (const Dim& dim : slot.type.shape) info.shape.push_back(dim.to_string());
-  }
+  for (const auto& slot : slots) infos.push_back(describe(slot.name, slot.type));
   return infos;
-}
-
-runtime::RunOptions runtime_options(const RunOptions& options) {
-  if (options.memory_limit < 0)
-    throw user_error("[run] a memory limit of {} bytes makes no sense", options.memory_limit);
-  return {.stop = options.stop, .memory_limit = options.memory_limit};
 }
 
 MemoryUse memory_of(const char* role, const program::IoSlot& slot,
@@ -91,7 +32,38 @@ MemoryUse memory_of(const char* role, const program::IoSlot& slot,
           runtime::dense_bytes(slot.type.dtype, extents).take()};
 }
 
+const program::ParamSlot& param_slot(const program::Program& program, const std::string& name) {
+  for (const program::ParamSlot& slot : program.params) {
+    if (slot.name == name) return slot;
+  }
+  throw user_error("the model has no parameter \"{}\"", name);
+}
+
+std::vector<int64_t> extents_of(const program::ParamSlot& slot) {
+  std::vector<int64_t> extents;
+  for (const Dim& dim : slot.type.shape) extents.push_back(dim.is_const() ? dim.const_value() : -1);
+  return extents;
+}
+
 }  // namespace
+
+compiled::Exclusive::Exclusive(std::atomic<bool>& busy) : busy_(busy) {
+  if (busy_.exchange(true, std::memory_order_acquire)) {
+    throw user_error(
+        "[run] this CompiledGraph is in use by another thread: one thread at a time may use it; "
+        "clone() it for others");
+  }
+}
+
+CompiledGraph::Impl::Impl(std::shared_ptr<const program::Program> of, Device on,
+                          std::unique_ptr<runtime::Executor> executor)
+    : program(std::move(of)),
+      device(on),
+      loaded(std::move(executor)),
+      inputs(program->inputs.size()),
+      outputs(program->outputs.size()),
+      input_shapes(compiled::static_shapes(program->inputs)),
+      block(*program) {}
 
 runtime::Executor& CompiledGraph::Impl::executor() {
   if (!loaded)
@@ -104,47 +76,80 @@ CompiledGraph::~CompiledGraph() = default;
 CompiledGraph::CompiledGraph(CompiledGraph&&) noexcept = default;
 CompiledGraph& CompiledGraph::operator=(CompiledGraph&&) noexcept = default;
 
-std::vector<OwnedTensor> CompiledGraph::run(const NamedInputs& inputs, const RunOptions& options) {
-  Impl& impl = *impl_;
-  const Exclusive exclusive(impl.busy);
-  runtime::Executor& executor = impl.executor();
-  collect("input", impl.program->inputs, inputs, impl.inputs);
-  auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
-  if (!ran && executor.cancelled()) throw Cancelled();
-  std::vector<runtime::OwnedOutput> outputs = ran.take();
-  std::vector<OwnedTensor> results;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const program::IoSlot& slot = impl.program->outputs[i];
-    results.push_back(
-        {slot.name, slot.type.dtype, std::move(outputs[i].shape), std::move(outputs[i].bytes)});
+CompiledGraph::Impl& CompiledGraph::impl() const {
+  if (!impl_) throw user_error("this CompiledGraph was moved from: there is nothing in it");
+  return *impl_;
+}
+
+CompiledGraph CompiledGraph::clone() const {
+  Impl& from = impl();
+  const Exclusive exclusive(from.busy);
+  std::unique_ptr<runtime::Executor> executor;
+  if (from.loaded) {
+    auto stream = runtime::open_stream(device_id(from.device), thread_pool()).take();
+    executor = from.loaded->clone(std::move(stream)).take();
   }
-  return results;
+  auto copy = std::make_unique<Impl>(from.program, from.device, std::move(executor));
+  copy->stats = from.stats;
+  copy->extents = from.extents;
+  return CompiledGraph(std::move(copy));
 }
 
-void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
-                             const RunOptions& options) {
-  Impl& impl = *impl_;
+void CompiledGraph::set_threads(int threads) {
+  Impl& impl = this->impl();
   const Exclusive exclusive(impl.busy);
-  runtime::Executor& executor = impl.executor();
-  collect("input", impl.program->inputs, inputs, impl.inputs);
-  collect("output", impl.program->outputs, outputs, impl.outputs);
-  executor.bind(impl.inputs).throw_if_error();
-  const Status status = executor.execute(impl.outputs, runtime_options(options));
-  if (!status.ok() && executor.cancelled()) throw Cancelled();
-  status.throw_if_error();
+  if (threads < 1) throw user_error("[set_threads] {} threads: at least 1 is needed", threads);
+  impl.executor().set_threads(threads);
 }
 
-int64_t CompiledGraph::peak_bytes(const std::map<std::string, int64_t>& extents) {
-  const Exclusive exclusive(impl_->busy);
-  return impl_->executor().peak_bytes(extents).take();
+void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
+  Impl& impl = this->impl();
+  if (value.elements >= 0) return set_elements(name, value);
+  const Exclusive exclusive(impl.busy);
+  if (!value.capacity.empty() && value.capacity != value.shape) {
+    throw user_error("[set_param] \"{}\": the value must be dense", name);
+  }
+  impl.executor().set_param(name, value.dtype, value.shape, value.data).throw_if_error();
+}
+
+void CompiledGraph::set_elements(const std::string& name, const TensorView& value) {
+  const DType dtype = param_slot(*impl().program, name).type.dtype;
+  const std::span<const std::byte> given(
+      static_cast<const std::byte*>(value.data),
+      static_cast<size_t>(value.elements * size_of(value.dtype)));
+  if (value.dtype != DType::F32 || dtype == DType::F32)
+    return set_param_typed(name, given, value.dtype);
+  const std::span<const float> floats(static_cast<const float*>(value.data),
+                                      static_cast<size_t>(value.elements));
+  set_param_typed(name, compiled::from_f32(dtype, floats), dtype);
+}
+
+void CompiledGraph::set_param_typed(const std::string& name, std::span<const std::byte> bytes,
+                                    DType dtype) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  const program::ParamSlot& slot = param_slot(*impl.program, name);
+  const Dim needed = slot.type.bytes();
+  if (dtype == slot.type.dtype && !needed.is_const(static_cast<int64_t>(bytes.size()))) {
+    throw user_error("parameter \"{}\" is {} and needs {} bytes ({} elements), but {} are given",
+                     name, slot.type.to_string(), needed.to_string(),
+                     slot.type.shape.elements().to_string(), bytes.size());
+  }
+  impl.executor().set_param(name, dtype, extents_of(slot), bytes.data()).throw_if_error();
+}
+
+int64_t CompiledGraph::peak_bytes(const DimBinding& extents) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  return impl.executor().peak_bytes(extents.values()).take();
 }
 
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
-  Impl& impl = *impl_;
+  Impl& impl = this->impl();
   const Exclusive exclusive(impl.busy);
   runtime::Executor& executor = impl.executor();
-  collect("input", impl.program->inputs, inputs, impl.inputs);
-  for (IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
+  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  for (runtime::IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
   executor.bind(impl.inputs).throw_if_error();
   std::vector<MemoryUse> uses;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
@@ -159,42 +164,24 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   return uses;
 }
 
-void CompiledGraph::set_threads(int threads) {
-  const Exclusive exclusive(impl_->busy);
-  if (threads < 1) throw user_error("[set_threads] {} threads: at least 1 is needed", threads);
-  impl_->executor().set_threads(threads);
-}
-
-void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
-  const Exclusive exclusive(impl_->busy);
-  if (!value.capacity.empty() && value.capacity != value.shape) {
-    throw user_error("[set_param] \"{}\": the value must be dense", name);
-  }
-  impl_->executor().set_param(name, value.dtype, value.shape, value.data).throw_if_error();
-}
-
-std::vector<TensorInfo> CompiledGraph::inputs() const { return describe(impl_->program->inputs); }
-std::vector<TensorInfo> CompiledGraph::outputs() const { return describe(impl_->program->outputs); }
+std::vector<TensorInfo> CompiledGraph::inputs() const { return describe(impl().program->inputs); }
+std::vector<TensorInfo> CompiledGraph::outputs() const { return describe(impl().program->outputs); }
+std::vector<TensorInfo> CompiledGraph::params() const { return describe(impl().program->params); }
 
 std::vector<DimInfo> CompiledGraph::dims() const {
   std::vector<DimInfo> infos;
-  for (const Symbol& symbol : impl_->program->symbols) {
+  for (const Symbol& symbol : impl().program->symbols) {
     infos.push_back({symbol.name(), symbol.bounds().lo, symbol.bounds().hi});
   }
   return infos;
 }
 
-Device CompiledGraph::device() const { return impl_->device; }
-int CompiledGraph::threads() const { return impl_->executor().threads(); }
-const CompileStats& CompiledGraph::stats() const { return impl_->stats; }
+Device CompiledGraph::device() const { return impl().device; }
+int CompiledGraph::threads() const { return impl().executor().threads(); }
+const CompileStats& CompiledGraph::stats() const { return impl().stats; }
 double CompiledGraph::flops_of_last_run() const {
-  return static_cast<double>(impl_->executor().flops());
+  return static_cast<double>(impl().executor().flops());
 }
-int64_t CompiledGraph::arena_bytes() const { return impl_->executor().arena_bytes(); }
-
-void OwnedTensor::check_dtype(DType wanted) const {
-  if (wanted != dtype)
-    throw user_error("\"{}\" is {}, not {}", name, to_string(dtype), to_string(wanted));
-}
+int64_t CompiledGraph::arena_bytes() const { return impl().executor().arena_bytes(); }
 
 }  // namespace tenon

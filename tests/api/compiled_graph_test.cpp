@@ -74,7 +74,7 @@ TEST_F(CompiledGraphTest, DescribesItself) {
 
 TEST_F(CompiledGraphTest, RunAndRunIntoGiveTheSameBits) {
   Request request(3, 7);
-  const std::vector<OwnedTensor> results = graph_->run(request.inputs);
+  const std::vector<OwnedTensor> results = graph_->run_typed(request.inputs);
   graph_->run_into(request.inputs, request.outputs);
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].shape, (std::vector<int64_t>{3, 7, 64}));
@@ -178,6 +178,29 @@ TEST_F(CompiledGraphTest, RunIntoAllocatesNothingAfterTheFirstRunOfAShape) {
   counting = true;
   for (int round = 0; round < 3; ++round) {
     for (Request& request : requests) graph_->run_into(request.inputs, request.outputs);
+  }
+  counting = false;
+  EXPECT_EQ(allocations.load(), 0);
+}
+
+TEST_F(CompiledGraphTest, RawRunsAllocateNothingAfterTheFirstRunOfAShape) {
+#if !TENON_COUNTS_ALLOCATIONS
+  GTEST_SKIP() << "sanitizers bring their own malloc";
+#endif
+  const Request request(4, 9);
+  std::vector<std::span<const std::byte>> slots;
+  for (const TensorInfo& input : graph_->inputs()) {
+    const TensorView& view = request.inputs.at(input.name);
+    slots.push_back({static_cast<const std::byte*>(view.data), size_t{4 * 9 * 8}});
+  }
+  graph_->set_extents(DimBinding::batch_seq(4, 9));
+  graph_->run_raw(request.inputs);
+  graph_->run_slots(slots);
+  allocations = 0;
+  counting = true;
+  for (int round = 0; round < 3; ++round) {
+    graph_->run_raw(request.inputs);
+    graph_->run_slots(slots);
   }
   counting = false;
   EXPECT_EQ(allocations.load(), 0);

@@ -24,7 +24,7 @@ void serve(tenon::CompiledGraph& graph, const fs::path& folder) {
         tenon::npy::read(folder / (info.name + ".npy"));
     inputs[info.name] = {array.bytes.data(), array.dtype, array.shape};
   }
-  for (const tenon::OwnedTensor& output : graph.run(inputs)) {
+  for (const tenon::OwnedTensor& output : graph.run_typed(inputs)) {
     tenon::npy::write(folder / ("out_" + output.name + ".npy"), output.dtype, output.shape,
                       output.bytes.data());
   }

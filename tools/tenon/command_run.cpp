@@ -80,7 +80,7 @@ void run(const RunOptions& options) {
   say_defaults(inputs);
   fill_inputs(graph, given, inputs);
   const std::vector<OwnedTensor> outputs =
-      graph.run(inputs.views, {.memory_limit = options.memory_limit});
+      graph.run_typed(inputs.views, {.memory_limit = options.memory_limit});
   if (options.output.empty()) {
     for (const OwnedTensor& output : outputs) print_summary(output);
   } else {

@@ -31,7 +31,7 @@ double Timing::quantile(double q) const {
 Timing time_runs(CompiledGraph& graph, const Inputs& inputs, int runs, double seconds) {
   Timing timing;
   auto begin = Clock::now();
-  std::vector<OwnedTensor> results = graph.run(inputs.views);
+  std::vector<OwnedTensor> results = graph.run_typed(inputs.views);
   timing.first_ms = milliseconds_since(begin);
   NamedOutputs outputs;
   for (OwnedTensor& result : results) {

@@ -1,0 +1,231 @@
+// The public Graph: each call is one of the tensor IR's.
+#include "tenon/graph.h"
+
+#include "api/graph_state.h"
+#include "base/error.h"
+
+namespace tenon {
+namespace {
+
+constexpr std::string_view kBinaries[] = {"add", "sub",   "mul",  "div",        "pow", "min",
+                                          "max", "equal", "less", "less_equal", "and", "or"};
+constexpr std::string_view kActivations[] = {"none", "relu", "gelu",   "gelu_tanh",
+                                             "silu", "tanh", "sigmoid"};
+
+graph::AttributeValue convert(const Attribute& attribute) {
+  return std::visit(
+      [](const auto& value) -> graph::AttributeValue {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::shared_ptr<const Graph>>) {
+          if (!value) throw user_error("a graph given as an attribute is null");
+          return graph::Subgraph(GraphState::of(*value).graph);
+        } else {
+          return value;
+        }
+      },
+      attribute);
+}
+
+}  // namespace
+
+std::string_view to_string(BinaryKind kind) { return kBinaries[static_cast<int>(kind)]; }
+std::string_view to_string(ActivationKind kind) { return kActivations[static_cast<int>(kind)]; }
+
+const TensorType& Value::type() const {
+  if (!node_) throw user_error("this Value is no tensor: it was never given one");
+  return GraphState::node_of(*this).type();
+}
+
+GraphState& GraphState::of(Graph& graph) {
+  if (!graph.state_) throw user_error("this Graph was moved from: there is nothing in it");
+  return *graph.state_;
+}
+
+const GraphState& GraphState::of(const Graph& graph) {
+  return of(const_cast<Graph&>(graph));  // nothing is changed by it
+}
+
+Graph GraphState::wrap(graph::Graph graph) {
+  Graph result;
+  result.state_ = std::make_shared<GraphState>(std::move(graph));
+  return result;
+}
+
+Value GraphState::value(graph::Value from) const {
+  Value result;
+  result.keeps_ = shared_from_this();
+  result.node_ = from.node;
+  result.result_ = from.result;
+  return result;
+}
+
+std::vector<Value> GraphState::values(const std::vector<graph::Value>& from) const {
+  std::vector<Value> result;
+  for (const graph::Value& each : from) result.push_back(value(each));
+  return result;
+}
+
+graph::Value GraphState::node_of(const Value& value) { return {value.node_, value.result_}; }
+
+std::vector<graph::Value> GraphState::nodes_of(const std::vector<Value>& values) {
+  std::vector<graph::Value> result;
+  for (const Value& value : values) result.push_back(node_of(value));
+  return result;
+}
+
+Graph::Graph() : state_(std::make_shared<GraphState>()) {}
+Graph::Graph(const Graph& other)
+    : state_(std::make_shared<GraphState>(GraphState::of(other).graph)) {}
+Graph& Graph::operator=(const Graph& other) { return *this = Graph(other); }
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+Value Graph::input(const std::string& name, const TensorType& type) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.input(name, type));
+}
+
+Value Graph::param(const std::string& name, const TensorType& type) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.param(name, type));
+}
+
+Value Graph::param(const std::string& name, const TensorType& type,
+                   std::span<const std::byte> data) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.param(name, type, {data, nullptr}));
+}
+
+Value Graph::constant(const TensorType& type, std::span<const std::byte> data) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.constant(type, {data, nullptr}));
+}
+
+Value Graph::scalar(DType dtype, double value) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.scalar(dtype, value));
+}
+
+Value Graph::integers(const std::vector<int64_t>& values) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.integers(values));
+}
+
+Value Graph::dims(const std::vector<Dim>& values) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.dims(values));
+}
+
+std::vector<Value> Graph::op(std::string_view name, const std::vector<Value>& operands,
+                             const Attributes& attributes) {
+  GraphState& state = GraphState::of(*this);
+  const auto op = graph::parse_op(name);
+  if (!op) throw user_error("there is no op \"{}\"; docs/ops.md lists them", name);
+  graph::Attributes converted;
+  for (const auto& [attribute, value] : attributes) converted.set(attribute, convert(value));
+  return state.values(
+      state.graph.apply_all(*op, GraphState::nodes_of(operands), std::move(converted)));
+}
+
+Value Graph::op1(std::string_view name, const std::vector<Value>& operands,
+                 const Attributes& attributes, const std::optional<TensorType>& declared) {
+  const std::vector<Value> results = op(name, operands, attributes);
+  if (results.size() != 1)
+    throw user_error("[{}] it has {} results: use op()", name, results.size());
+  if (declared && results[0].type() != *declared)
+    throw user_error("[{}] the result is {}, but {} is declared", name,
+                     results[0].type().to_string(), declared->to_string());
+  return results[0];
+}
+
+Value Graph::binary(BinaryKind kind, const Value& a, const Value& b) {
+  return op1(to_string(kind), {a, b});
+}
+
+Value Graph::activation(ActivationKind kind, const Value& x) {
+  return kind == ActivationKind::None ? x : op1(to_string(kind), {x});
+}
+
+Value Graph::reshape(const Value& x, const Shape& shape) {
+  return op1("reshape", {x}, {{"shape", shape.dims()}});
+}
+
+Value Graph::transpose(const Value& x, const std::vector<int64_t>& perm) {
+  return op1("transpose", {x}, {{"perm", perm}});
+}
+
+Value Graph::expand(const Value& x, const Shape& shape) {
+  return op1("expand", {x}, {{"shape", shape.dims()}});
+}
+
+Value Graph::slice(const Value& x, const std::vector<Dim>& starts, const std::vector<Dim>& extents,
+                   const std::vector<int64_t>& steps) {
+  return op1("slice", {x},
+             {{"starts", starts},
+              {"extents", extents},
+              {"steps", steps.empty() ? std::vector<int64_t>(starts.size(), 1) : steps}});
+}
+
+Value Graph::concat(const std::vector<Value>& parts, int64_t axis) {
+  return op1("concat", parts, {{"axis", axis}});
+}
+
+std::vector<Value> Graph::split(const Value& x, int64_t axis, const std::vector<Dim>& extents) {
+  return op("split", {x}, {{"axis", axis}, {"extents", extents}});
+}
+
+Value Graph::gather(const Value& data, const Value& indices, int64_t axis) {
+  return op1("gather", {data, indices}, {{"axis", axis}});
+}
+
+Value Graph::reduce_sum(const Value& x, const std::vector<int64_t>& axes) {
+  return op1("reduce_sum", {x}, {{"axes", axes}});
+}
+Value Graph::reduce_mean(const Value& x, const std::vector<int64_t>& axes) {
+  return op1("reduce_mean", {x}, {{"axes", axes}});
+}
+Value Graph::reduce_max(const Value& x, const std::vector<int64_t>& axes) {
+  return op1("reduce_max", {x}, {{"axes", axes}});
+}
+Value Graph::reduce_min(const Value& x, const std::vector<int64_t>& axes) {
+  return op1("reduce_min", {x}, {{"axes", axes}});
+}
+
+Value Graph::softmax(const Value& x, int64_t axis) {
+  return op1("softmax", {x}, {{"axis", axis < 0 ? axis + x.shape().rank() : axis}});
+}
+
+Value Graph::layer_norm(const Value& x, const Value& scale, const Value& bias, double epsilon) {
+  return op1("layer_norm", {x, scale, bias}, {{"epsilon", epsilon}});
+}
+
+Value Graph::attention(const Value& q, const Value& k, const Value& v,
+                       const AttentionOptions& options) {
+  GraphState& state = GraphState::of(*this);
+  const graph::AttentionOptions inner{.heads = options.heads,
+                                      .head_dim = options.head_dim,
+                                      .kv_heads = options.kv_heads,
+                                      .scale = options.scale,
+                                      .mask = GraphState::node_of(options.mask)};
+  return state.value(state.graph.attention(GraphState::node_of(q), GraphState::node_of(k),
+                                           GraphState::node_of(v), inner));
+}
+
+void Graph::set_origin(const std::string& origin) {
+  GraphState::of(*this).graph.set_current_origin(origin);
+}
+
+void Graph::set_outputs(const std::vector<Output>& outputs) {
+  std::vector<graph::Output> inner;
+  for (const Output& output : outputs) {
+    if (!output.value) throw user_error("[set_outputs] output \"{}\" is no tensor", output.name);
+    inner.push_back({output.name, GraphState::node_of(output.value)});
+  }
+  GraphState::of(*this).graph.set_outputs(std::move(inner));
+}
+
+std::string Graph::print() const { return graph::print(GraphState::of(*this).graph); }
+Graph Graph::parse(std::string_view text) { return GraphState::wrap(graph::parse(text)); }
+
+}  // namespace tenon

@@ -1,0 +1,43 @@
+// Memory of a compiled graph's own for the outputs of a run, one after the other. It grows to its
+// high-water mark, so that a shape that ran before allocates nothing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/executor.h"
+#include "tenon/compiled_graph.h"
+
+namespace tenon::compiled {
+
+class OutputBlock {
+ public:
+  explicit OutputBlock(const program::Program& program);  // which must outlive it
+
+  // Binds nothing: the executor has bound its inputs. Runs it, outputs to this memory.
+  Status run(runtime::Executor& executor, const runtime::RunOptions& options);
+  void forget() { filled_ = false; }  // the last run's outputs are elsewhere
+
+  // Of the last run, if they are here.
+  bool filled() const { return filled_; }
+  const std::byte* data() const { return block_.data(); }
+  const std::vector<OutputSlot>& slots() const { return slots_; }
+  const std::vector<TensorView>& views() const { return views_; }
+
+ private:
+  Status place(const runtime::Executor& executor, bool late);
+  Status take_late(runtime::Executor& executor);
+  void point();
+
+  const program::Program* program_;
+  runtime::MemoryBlock block_;
+  int64_t used_ = 0;
+  std::vector<OutputSlot> slots_;
+  std::vector<TensorView> views_;
+  std::vector<runtime::IoView> targets_;
+  bool has_late_ = false;
+  bool filled_ = false;
+};
+
+}  // namespace tenon::compiled

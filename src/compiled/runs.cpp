@@ -1,0 +1,198 @@
+// The ways of running a CompiledGraph: names to slots, views to the runtime's views, its errors to
+// exceptions. Everything else is the executor's.
+#include "base/error.h"
+#include "compiled/as_f32.h"
+#include "compiled/impl.h"
+#include "runtime/run_owned.h"
+
+namespace tenon {
+
+using compiled::Exclusive;
+using runtime::IoView;
+
+namespace {
+
+runtime::RunOptions runtime_options(const RunOptions& options) {
+  if (options.memory_limit < 0)
+    throw user_error("[run] a memory limit of {} bytes makes no sense", options.memory_limit);
+  return {.stop = options.stop, .memory_limit = options.memory_limit};
+}
+
+void check(const Status& status, const runtime::Executor& executor) {
+  if (!status.ok() && executor.cancelled()) throw Cancelled();
+  status.throw_if_error();
+}
+
+// A value for each symbol of the inputs, and for no other.
+void check_extents(const program::Program& program, const DimBinding& extents) {
+  const auto& values = extents.values();
+  for (const Symbol& symbol : program.symbols) {
+    const auto found = values.find(symbol.name());
+    if (found == values.end()) throw user_error("[set_extents] {} has no value", symbol.name());
+    const Bounds bounds = symbol.bounds();
+    if (!bounds.contains(found->second)) {
+      throw user_error("[set_extents] {} = {} is outside {}..{}", symbol.name(), found->second,
+                       bounds.lo, bounds.hi);
+    }
+  }
+  for (const auto& [name, value] : values) {
+    const auto known = [&](const Symbol& symbol) { return symbol.name() == name; };
+    if (std::ranges::none_of(program.symbols, known))
+      throw user_error("[set_extents] the model has no dim \"{}\"", name);
+  }
+}
+
+std::vector<std::vector<int64_t>> input_extents(const program::Program& program,
+                                                const DimBinding& extents) {
+  check_extents(program, extents);
+  const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
+    const auto found = extents.values().find(symbol.name());
+    return found == extents.values().end() ? std::nullopt : std::optional(found->second);
+  };
+  std::vector<std::vector<int64_t>> shapes;
+  for (const program::IoSlot& slot : program.inputs) {
+    auto& shape = shapes.emplace_back();
+    for (const Dim& dim : slot.type.shape) {
+      const auto extent = dim.evaluate(value_of);
+      if (!extent)
+        throw user_error("[set_extents] input \"{}\" {}: {} has no value at these extents",
+                         slot.name, slot.type.to_string(), dim.to_string());
+      shape.push_back(*extent);
+    }
+  }
+  return shapes;
+}
+
+std::vector<float> read(const compiled::OutputBlock& block, size_t output) {
+  const OutputSlot& slot = block.slots()[output];
+  return compiled::as_f32(block.views()[output].dtype,
+                          {block.data() + slot.offset, static_cast<size_t>(slot.length)});
+}
+
+}  // namespace
+
+void CompiledGraph::Impl::run_into_block(const RunOptions& options) {
+  block.forget();
+  runtime::Executor& executor = this->executor();
+  executor.bind(inputs).throw_if_error();
+  check(block.run(executor, runtime_options(options)), executor);
+}
+
+std::vector<std::vector<float>> CompiledGraph::run(const NamedInputs& inputs,
+                                                   const RunOptions& options) {
+  return run_read_outputs(inputs, std::nullopt, options);
+}
+
+std::vector<std::vector<float>> CompiledGraph::run_read_outputs(
+    const NamedInputs& inputs, const std::optional<std::vector<int>>& indices,
+    const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  const auto count = static_cast<int>(impl.outputs.size());
+  std::vector<int> wanted = indices.value_or(std::vector<int>());
+  for (const int index : wanted) {
+    if (index < 0 || index >= count)
+      throw user_error("[run] there is no output {}: the model has {}", index, count);
+  }
+  if (!indices) {
+    for (int i = 0; i < count; ++i) wanted.push_back(i);
+  }
+  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  impl.run_into_block(options);
+  std::vector<std::vector<float>> results;
+  for (const int index : wanted) results.push_back(read(impl.block, static_cast<size_t>(index)));
+  return results;
+}
+
+std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
+                                                  const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  runtime::Executor& executor = impl.executor();
+  impl.block.forget();
+  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
+  if (!ran && executor.cancelled()) throw Cancelled();
+  std::vector<runtime::OwnedOutput> outputs = ran.take();
+  std::vector<OwnedTensor> results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const program::IoSlot& slot = impl.program->outputs[i];
+    results.push_back(
+        {slot.name, slot.type.dtype, std::move(outputs[i].shape), std::move(outputs[i].bytes)});
+  }
+  return results;
+}
+
+void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
+                             const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  runtime::Executor& executor = impl.executor();
+  impl.block.forget();
+  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  compiled::collect_outputs(impl.program->outputs, outputs, impl.outputs);
+  executor.bind(impl.inputs).throw_if_error();
+  check(executor.execute(impl.outputs, runtime_options(options)), executor);
+}
+
+const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
+                                                      const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  impl.run_into_block(options);
+  return impl.block.views();
+}
+
+void CompiledGraph::set_extents(const DimBinding& extents) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  impl.extents = input_extents(*impl.program, extents);
+}
+
+std::span<const OutputSlot> CompiledGraph::run_slots(
+    std::span<const std::span<const std::byte>> inputs, const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  const auto& slots = impl.program->inputs;
+  if (!impl.extents) {
+    if (!impl.program->symbols.empty())
+      throw user_error("[run_slots] the model has dims without values: call set_extents before");
+    impl.extents = input_extents(*impl.program, {});
+  }
+  if (inputs.size() != slots.size())
+    throw user_error("[run_slots] {} inputs are given, the model has {}", inputs.size(),
+                     slots.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const IoView view{
+        const_cast<std::byte*>(inputs[i].data()), slots[i].type.dtype, (*impl.extents)[i], {}};
+    const auto needed = runtime::dense_bytes(view.dtype, view.shape).take();
+    if (static_cast<int64_t>(inputs[i].size()) != needed)
+      throw user_error(
+          "[run_slots] input \"{}\" {} has {} bytes at these extents, but {} are given",
+          slots[i].name, slots[i].type.to_string(), needed, inputs[i].size());
+    impl.inputs[i] = view;
+  }
+  impl.run_into_block(options);
+  return impl.block.slots();
+}
+
+const std::byte* CompiledGraph::arena_ptr() const { return impl().block.data(); }
+
+std::optional<std::vector<float>> CompiledGraph::read_output_row(int output, int64_t row,
+                                                                 int64_t inner) const {
+  Impl& impl = this->impl();
+  const Exclusive exclusive(impl.busy);
+  const compiled::OutputBlock& block = impl.block;
+  if (!block.filled() || output < 0 || output >= static_cast<int>(block.slots().size()) ||
+      row < 0 || inner <= 0)
+    return std::nullopt;
+  const auto at = static_cast<size_t>(output);
+  const DType dtype = block.views()[at].dtype;
+  const int64_t elements = block.slots()[at].length / size_of(dtype);
+  if (inner > elements || row >= elements / inner) return std::nullopt;
+  const std::byte* first = block.data() + block.slots()[at].offset + row * inner * size_of(dtype);
+  return compiled::as_f32(dtype, {first, static_cast<size_t>(inner * size_of(dtype))});
+}
+
+}  // namespace tenon
