@@ -136,12 +136,6 @@ constexpr Feature kFeatures[] = {
     {"staged panels", [](const Kernel& k) { return has_local(k, "panels"); }},
     {"lane reduction",
      [](const Kernel& k) { return has_expr(k, [](const Expr& e) { return has(e.op, kLanes); }); }},
-    {"nested reduction",
-     [](const Kernel& k) {
-       return has_buffer(k, [](const Buffer& b) {
-         return b.storage == Storage::Stack && b.name.starts_with("acc");
-       });
-     }},
     {"chunked reduction", [](const Kernel& k) { return has_local(k, "total"); }},
     {"schedule contraction", is_contraction},
     {"schedule windows", is_window},
