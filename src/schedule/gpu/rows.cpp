@@ -4,6 +4,7 @@
 // registers where each thread finds its own elements again, else in shared memory, or in the
 // block's scratch memory.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "schedule/gpu/scheduler.h"
@@ -48,6 +49,7 @@ class RowPhases {
   ExprRef combined(const Expr& reduction, Block& before);
   Block placed(const Block& block, const Dim& element, const Dim& slot);
   Store guarded(Store store, bool by_one) const;
+  void find_met();
   bool stores_shared(const Block& block) const;
   // One of the lowered kernel's: accumulators that came later are none.
   bool is_row(int buffer) const {
@@ -66,7 +68,8 @@ class RowPhases {
   Dim lane_, row_, items_;
   std::vector<Guard> live_;  // of stores, where a block has rows that do not exist
   std::vector<Local> locals_;
-  Block lets_;  // that hold from here on
+  std::set<int> met_;  // results that threads meet at
+  Block lets_;         // that hold from here on
 };
 
 RowPhases::RowPhases(GpuScheduler& scheduler, const Nest& nest)
@@ -74,6 +77,7 @@ RowPhases::RowPhases(GpuScheduler& scheduler, const Nest& nest)
   choose_threads();
   choose_lanes();
   place_locals();
+  find_met();
 }
 
 void RowPhases::choose_threads() {
@@ -214,11 +218,35 @@ Block RowPhases::phase(Block inside) {
   return {loop(LoopKind::Together, *t_, threads_, std::move(body))};
 }
 
+// Results that a row stores at one place and touches at another: not always by the same thread.
+void RowPhases::find_met() {
+  std::map<int, int> touched;
+  std::set<int> stored;
+  const auto note = [&](const ExprRef& value) {
+    for_each(value, [&](const Expr& e) {
+      if (e.op == Op::Load) ++touched[e.buffer];
+    });
+  };
+  for_each(nest_.body, [&](const Stmt& stmt) {
+    if (const auto* l = stmt.as<Let>()) note(l->value);
+    const auto* s = stmt.as<Store>();
+    if (!s) return;
+    note(s->value);
+    stored.insert(s->buffer);
+    ++touched[s->buffer];
+  });
+  for (const int buffer : stored) {
+    if (!s_.is_local(buffer) && touched[buffer] > 1) met_.insert(buffer);
+  }
+}
+
 bool RowPhases::stores_shared(const Block& block) const {
   bool found = false;
   for_each(block, [&](const Stmt& stmt) {
     const auto* s = stmt.as<Store>();
-    found |= s && is_row(s->buffer) && !locals_[static_cast<size_t>(s->buffer)].own;
+    if (!s) return;
+    found |= met_.contains(s->buffer) ||
+             (is_row(s->buffer) && !locals_[static_cast<size_t>(s->buffer)].own);
   });
   return found;
 }
