@@ -41,18 +41,18 @@ bool Symbol::operator<(const Symbol& other) const { return name() < other.name()
 namespace sym {
 
 Symbol batch() {
-  static const Symbol symbol("batch");
-  return symbol;
+  static const Symbol kSymbol("batch");
+  return kSymbol;
 }
 
 Symbol seq() {
-  static const Symbol symbol("seq");
-  return symbol;
+  static const Symbol kSymbol("seq");
+  return kSymbol;
 }
 
 Symbol past() {
-  static const Symbol symbol("past");
-  return symbol;
+  static const Symbol kSymbol("past");
+  return kSymbol;
 }
 
 }  // namespace sym

@@ -191,7 +191,7 @@ TEST_F(CompiledGraphTest, RawRunsAllocateNothingAfterTheFirstRunOfAShape) {
   std::vector<std::span<const std::byte>> slots;
   for (const TensorInfo& input : graph_->inputs()) {
     const TensorView& view = request.inputs.at(input.name);
-    slots.push_back({static_cast<const std::byte*>(view.data), size_t{4 * 9 * 8}});
+    slots.emplace_back(static_cast<const std::byte*>(view.data), size_t{4 * 9 * 8});
   }
   graph_->set_extents(DimBinding::batch_seq(4, 9));
   graph_->run_raw(request.inputs);
