@@ -34,7 +34,8 @@ class ExportedForm : public EncoderForm {
     const std::string q = heads_of(linear(x, p + "q", o.hidden, o.hidden), {0, 2, 1, 3});
     const std::string k = heads_of(linear(x, p + "k", o.hidden, o.hidden), {0, 2, 3, 1});
     const std::string v = heads_of(linear(x, p + "v", o.hidden, o.hidden), {0, 2, 1, 3});
-    const float root = std::sqrt(static_cast<float>(o.hidden / o.heads));
+    const int64_t head_dim = o.hidden / o.heads;
+    const float root = std::sqrt(static_cast<float>(head_dim));
     const std::string scores = w.node("Div", {w.node("MatMul", {q, k}), w.scalar("root", root)});
     const std::string weights =
         w.node("Softmax", {w.node("Add", {scores, mask_})}, {{"axis", int64_t{-1}}});
