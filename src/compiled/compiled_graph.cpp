@@ -114,6 +114,8 @@ void CompiledGraph::set_param(const std::string& name, const TensorView& value) 
 
 void CompiledGraph::set_elements(const std::string& name, const TensorView& value) {
   const DType dtype = param_slot(*impl().program, name).type.dtype;
+  if (!value.data && value.elements > 0)
+    throw user_error("parameter \"{}\": the value has no data", name);
   const std::span<const std::byte> given(
       static_cast<const std::byte*>(value.data),
       static_cast<size_t>(value.elements * size_of(value.dtype)));

@@ -28,8 +28,12 @@ struct CompiledGraph::Impl {
   compiled::OutputBlock block;
   std::atomic<bool> busy = false;
 
-  runtime::Executor& executor();                   // a User error where there is none
-  void run_into_block(const RunOptions& options);  // what `inputs` shows
+  runtime::Executor& executor();  // a User error where there is none
+  // Inputs that fit: from here on the outputs of the last run are gone. Others are a User error
+  // that changes nothing.
+  runtime::Executor& bind(const NamedInputs& given);
+  runtime::Executor& bind_shown();  // what `inputs` shows
+  void run_into_block(runtime::Executor& bound, const RunOptions& options);
 };
 
 namespace compiled {

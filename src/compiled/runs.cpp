@@ -71,11 +71,20 @@ std::vector<float> read(const compiled::OutputBlock& block, size_t output) {
 
 }  // namespace
 
-void CompiledGraph::Impl::run_into_block(const RunOptions& options) {
+runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given) {
+  compiled::collect_inputs(program->inputs, input_shapes, given, inputs);
+  return bind_shown();
+}
+
+runtime::Executor& CompiledGraph::Impl::bind_shown() {
+  runtime::Executor& bound = executor();
+  bound.bind(inputs).throw_if_error();
   block.forget();
-  runtime::Executor& executor = this->executor();
-  executor.bind(inputs).throw_if_error();
-  check(block.run(executor, runtime_options(options)), executor);
+  return bound;
+}
+
+void CompiledGraph::Impl::run_into_block(runtime::Executor& bound, const RunOptions& options) {
+  check(block.run(bound, runtime_options(options)), bound);
 }
 
 std::vector<std::vector<float>> CompiledGraph::run(const NamedInputs& inputs,
@@ -97,8 +106,7 @@ std::vector<std::vector<float>> CompiledGraph::run_read_outputs(
   if (!indices) {
     for (int i = 0; i < count; ++i) wanted.push_back(i);
   }
-  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
-  impl.run_into_block(options);
+  impl.run_into_block(impl.bind(inputs), options);
   std::vector<std::vector<float>> results;
   for (const int index : wanted) results.push_back(read(impl.block, static_cast<size_t>(index)));
   return results;
@@ -108,9 +116,7 @@ std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
                                                   const RunOptions& options) {
   Impl& impl = this->impl();
   const Exclusive exclusive(impl.busy);
-  runtime::Executor& executor = impl.executor();
-  impl.block.forget();
-  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
+  runtime::Executor& executor = impl.bind(inputs);
   auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
   if (!ran && executor.cancelled()) throw Cancelled();
   std::vector<runtime::OwnedOutput> outputs = ran.take();
@@ -127,11 +133,8 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
                              const RunOptions& options) {
   Impl& impl = this->impl();
   const Exclusive exclusive(impl.busy);
-  runtime::Executor& executor = impl.executor();
-  impl.block.forget();
-  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
   compiled::collect_outputs(impl.program->outputs, outputs, impl.outputs);
-  executor.bind(impl.inputs).throw_if_error();
+  runtime::Executor& executor = impl.bind(inputs);
   check(executor.execute(impl.outputs, runtime_options(options)), executor);
 }
 
@@ -139,8 +142,7 @@ const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
                                                       const RunOptions& options) {
   Impl& impl = this->impl();
   const Exclusive exclusive(impl.busy);
-  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
-  impl.run_into_block(options);
+  impl.run_into_block(impl.bind(inputs), options);
   return impl.block.views();
 }
 
@@ -173,7 +175,7 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
           slots[i].name, slots[i].type.to_string(), needed, inputs[i].size());
     impl.inputs[i] = view;
   }
-  impl.run_into_block(options);
+  impl.run_into_block(impl.bind_shown(), options);
   return impl.block.slots();
 }
 

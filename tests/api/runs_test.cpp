@@ -120,6 +120,8 @@ TEST(Runs, RawViewsAndRowsLieInTheGraphsMemory) {
     EXPECT_EQ(graph.read_output_row(0, int64_t{1} << 62, int64_t{1} << 62), std::nullopt);
   }
   const std::vector<float> x = rows_of_x(1);
+  EXPECT_THROW(graph.run_typed({{"x", view(x, {1, kIn + 1})}}), Error);
+  EXPECT_TRUE(graph.read_output_row(0, 0, kOut));  // refused: what was there stays
   graph.run_typed({{"x", view(x, {1, kIn})}});
   EXPECT_EQ(graph.read_output_row(0, 0, kOut), std::nullopt);  // its outputs are the caller's
 }
@@ -182,6 +184,10 @@ TEST(Runs, ParametersAreSetByFloatsOrBytes) {
   EXPECT_EQ(graph.run(inputs)[0], expected_y(x, other));
   EXPECT_EQ(error_of([&] { graph.set_param("b", std::span(other).first(2)); }),
             "parameter \"b\" is f32[3] and needs 12 bytes (3 elements), but 8 are given");
+  EXPECT_EQ(error_of([&] {
+              graph.set_param("b", std::span<const float>(static_cast<const float*>(nullptr), 3));
+            }),
+            "parameter \"b\": the value has no data");
   EXPECT_EQ(error_of([&] { graph.set_param("c", other); }), "the model has no parameter \"c\"");
   EXPECT_EQ(
       error_of([&] { graph.set_param_typed("b", std::as_bytes(std::span(other)), DType::I32); }),
