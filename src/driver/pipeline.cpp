@@ -29,6 +29,12 @@ void log_what_was_done(const Compiled& compiled) {
       compiled.program.steps.size(), total);
 }
 
+// What the options say; else the environment.
+plan::Options plan_options(const Options& options) {
+  if (options.plan || knobs().memory_planner.empty()) return options.plan.value_or(plan::Options());
+  return {.mode = plan::parse_mode(knobs().memory_planner).value()};
+}
+
 }  // namespace
 
 Compiled compile(const graph::Graph& source, const Options& given) {
@@ -67,7 +73,7 @@ Compiled compile(const graph::Graph& source, const Options& given) {
   });
   result.program = builder.take();
   backend->describe(result.program);
-  run.timed("plan", [&] { return plan::plan_arena(result.program); });
+  run.timed("plan", [&] { return plan::plan_arena(result.program, plan_options(options)); });
   log_what_was_done(result);
   return result;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "kernel/kernel.h"
+#include "plan/plan_options.h"
 #include "program/program.h"
 #include "schedule/precision.h"
 
@@ -21,8 +23,9 @@ struct Options {
   schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
   int cuda_arch = 0;                                         // of a GPU: 80 or 90
   CpuInfo cpu;                                               // of a CPU
-  std::string codegen;            // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
-  std::vector<std::string> skip;  // passes not to run, by name
+  std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
+  std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
+  std::vector<std::string> skip;      // passes not to run, by name
   std::set<std::string> outer_symbols;  // of a body: those that have values around it
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).

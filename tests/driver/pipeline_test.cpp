@@ -99,6 +99,21 @@ TEST(Pipeline, EncoderGivesTheNumbersOfTheInterpreter) {
   }
 }
 
+TEST(Pipeline, PlansOfMemoryDifferInBytesOnly) {
+  const Graph g = encoder(2);
+  const Tensors inputs = encoder_inputs(g, 2, 19);
+  const auto expected = graph::interpret(g, inputs);
+  std::vector<int64_t> bytes;
+  for (const plan::Mode mode : {plan::Mode::Arena, plan::Mode::Remap, plan::Mode::Disabled}) {
+    RunGraph compiled(g, {.cpu = cpu_info(), .plan = plan::Options{mode, 256}});
+    expect_close(compiled.run(inputs)[0], expected[0], 1e-5, "planned");
+    EXPECT_EQ(compiled.program().plan.alignment, 256);
+    bytes.push_back(evaluate(compiled.program().plan.bytes, {{"batch", 2}, {"seq", 19}}));
+  }
+  EXPECT_LE(bytes[0], bytes[1]);
+  EXPECT_LT(bytes[1], bytes[2]);
+}
+
 TEST(Pipeline, EqualLayersAreCompiledOnce) {
   const RunGraph two(encoder(2)), six(encoder(6));
   EXPECT_EQ(two.kernels(), six.kernels());

@@ -25,8 +25,10 @@ class RunGraph {
  public:
   explicit RunGraph(const graph::Graph& graph, CpuIsa isa = CpuIsa::Avx2,
                     std::vector<std::string> skip = {})
-      : compiled_(
-            driver::compile(graph, {.cpu = detect_cpu(isa), .skip = std::move(skip), .dump = {}})),
+      : RunGraph(graph,
+                 driver::Options{.cpu = detect_cpu(isa), .skip = std::move(skip), .dump = {}}) {}
+  RunGraph(const graph::Graph& graph, const driver::Options& options)
+      : compiled_(driver::compile(graph, options)),
         program_(std::make_shared<const program::Program>(compiled_.program)),
         executor_(runtime::Executor::load(program_, thread_pool()).take()),
         elsewhere_(runtime::Executor::load(runtime::cuda::for_fake_cuda(*program_),
