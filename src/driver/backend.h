@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "driver/pipeline.h"
+#include "driver/options.h"
 #include "kernel/kernel.h"
 #include "program/program.h"
 #include "schedule/schedule.h"

@@ -6,7 +6,7 @@
 namespace tenon::driver {
 
 graph::Graph PassRunner::operator()(std::string_view name,
-                                    graph::Graph (*pass)(const graph::Graph&),
+                                    FunctionRef<graph::Graph(const graph::Graph&)> pass,
                                     graph::Graph graph) const {
   if (std::find(options_.skip.begin(), options_.skip.end(), name) != options_.skip.end())
     return graph;

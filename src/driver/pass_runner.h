@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "driver/pipeline.h"
 
 namespace tenon::driver {
@@ -17,7 +18,8 @@ class PassRunner {
       : options_(options), times_(times) {}
 
   // A pass from graph to graph.
-  graph::Graph operator()(std::string_view name, graph::Graph (*pass)(const graph::Graph&),
+  graph::Graph operator()(std::string_view name,
+                          FunctionRef<graph::Graph(const graph::Graph&)> pass,
                           graph::Graph graph) const;
 
   // Any other stage.

@@ -1,7 +1,8 @@
-// The whole compiler as one readable function.
+// The whole compiler as one readable function, and its stages, each callable alone.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,34 +10,31 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "driver/generate.h"
+#include "driver/options.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
-#include "kernel/kernel.h"
-#include "plan/plan_options.h"
 #include "program/program.h"
-#include "schedule/precision.h"
 
 namespace tenon::driver {
-
-struct Options {
-  program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
-  schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
-  int cuda_arch = 0;                                         // of a GPU: 80 or 90
-  CpuInfo cpu;                                               // of a CPU
-  std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
-  std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
-  std::vector<std::string> skip;      // passes not to run, by name
-  std::set<std::string> outer_symbols;  // of a body: those that have values around it
-  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
-  // `tenon show`).
-  std::function<void(std::string_view pass, const std::string& text)> dump;
-  // Called with each kernel as it is compiled, those of bodies too.
-  std::function<void(const kernel::Kernel& kernel)> see_kernel;
-};
 
 struct PassTime {
   std::string pass;
   double milliseconds;
+};
+
+// What the backend takes, and what was done to get there.
+struct Optimized {
+  graph::Graph graph;
+  fuse::FusionReport fusion;
+};
+
+// The legalized graph and its plan: a program without code, and the kernels to make code of.
+struct Lir {
+  graph::Graph graph;
+  program::Program program;
+  std::vector<UniqueKernel> kernels;
+  int body_kernels = 0;  // of branches and loops, which have their code already
 };
 
 struct Compiled {
@@ -44,6 +42,25 @@ struct Compiled {
   std::vector<PassTime> times;
   int kernels = 0;  // compiled; structurally equal ones count once
   fuse::FusionReport fusion;
+};
+
+// One compile. Every stage adds to the times.
+class Pipeline {
+ public:
+  explicit Pipeline(Options options);
+
+  graph::Graph preprocess(
+      const graph::Graph& source);  // constants folded, ops without kernels gone
+  Optimized optimize(const graph::Graph& preprocessed);
+  Lir plan(const graph::Graph& optimized);
+  program::Program generate(Lir lir);
+
+  const std::vector<PassTime>& times() const { return times_; }
+
+ private:
+  Options options_;
+  std::unique_ptr<Backend> backend_;
+  std::vector<PassTime> times_;
 };
 
 Compiled compile(const graph::Graph& source, const Options& options);

@@ -3,8 +3,6 @@
 #include "driver/program_builder.h"
 
 #include "base/error.h"
-#include "base/thread_pool.h"
-#include "driver/kernel_cache.h"
 #include "graph/host_ops.h"
 #include "kernel/in_place.h"
 #include "lower/lower.h"
@@ -167,7 +165,7 @@ BufferRef ProgramBuilder::view_of(BufferRef whole, const Dim& first, const Tenso
   return ref;
 }
 
-int ProgramBuilder::lower() {
+void ProgramBuilder::lower() {
   for (const Value& root : regions_.roots) {
     if (!graph::is_host_op(root.op())) {
       lower_root(root);
@@ -176,7 +174,6 @@ int ProgramBuilder::lower() {
     }
   }
   note_given();
-  return static_cast<int>(program_.steps.size());
 }
 
 void ProgramBuilder::lower_root(Value root) {
@@ -288,44 +285,12 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
 }
 
 int ProgramBuilder::kernel_index(const kernel::Kernel& kernel) {
-  const auto [known, first_time] = numbered_.try_emplace(&kernel, kernel_count());
+  const int next = static_cast<int>(kernels_.size());
+  const auto [known, first_time] = numbered_.try_emplace(&kernel, next);
   if (!first_time) return known->second;
-  const auto [it, fresh] =
-      kernel_numbers_.try_emplace(kernel::canonical_text(kernel), kernel_count());
-  if (fresh) {
-    kernels_.push_back(kernel);
-    texts_.push_back(&it->first);
-  }
+  const auto [it, fresh] = kernel_numbers_.try_emplace(kernel::canonical_text(kernel), next);
+  if (fresh) kernels_.push_back({kernel, it->first});
   return known->second = it->second;
-}
-
-int ProgramBuilder::generate() {
-  program_.code.resize(kernels_.size());
-  std::vector<std::exception_ptr> failures(kernels_.size());
-  parallel_for(kernel_count(), 0, [&](int64_t begin, int64_t end, int) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<size_t>(i);
-      try {
-        program_.code[at] = code_of(at);
-      } catch (...) {
-        failures[at] = std::current_exception();
-      }
-    }
-  });
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
-  return kernel_count();
-}
-
-std::shared_ptr<const program::Code> ProgramBuilder::code_of(size_t kernel) const {
-  const std::string key = fmt::format("{}\n{}", backend_.key(), *texts_[kernel]);
-  return kernel_cache().get(key, [&] { return backend_.generate(kernels_[kernel]); });
-}
-
-void ProgramBuilder::for_each_kernel(
-    const std::function<void(const kernel::Kernel&)>& visit) const {
-  for (const kernel::Kernel& kernel : kernels_) visit(kernel);
 }
 
 }  // namespace tenon::driver

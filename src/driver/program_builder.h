@@ -1,5 +1,6 @@
-// ProgramBuilder: from regions to a Program. Each region is lowered and scheduled; kernels that are
-// equal but for names are compiled once; weights are packed by prologue steps, each weight once.
+// ProgramBuilder: from regions to a Program without code. Each region is lowered and scheduled;
+// kernels that are equal but for names are one; weights are packed by prologue steps, each weight
+// once.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "driver/backend.h"
+#include "driver/generate.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "kernel/kernel.h"
@@ -30,12 +32,9 @@ class ProgramBuilder {
   ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const Backend& backend,
                  std::set<std::string> outer, CompileBody compile_body);
 
-  int lower();     // the number of steps
-  int generate();  // the number of kernels compiled
-  int kernel_count() const { return static_cast<int>(kernels_.size()); }
-  void for_each_kernel(const std::function<void(const kernel::Kernel&)>& visit) const;
-  std::string source(const kernel::Kernel& kernel) const { return backend_.source(kernel); }
-  program::Program take() { return std::move(program_); }
+  void lower();
+  program::Program take_program() { return std::move(program_); }
+  std::vector<UniqueKernel> take_kernels() { return std::move(kernels_); }
 
  private:
   void declare_leaves();
@@ -55,7 +54,6 @@ class ProgramBuilder {
                           const std::string& origin);
   const schedule::Scheduled& scheduled_kernel(const kernel::Kernel& lowered);
   int kernel_index(const kernel::Kernel& kernel);  // of schedules_
-  std::shared_ptr<const program::Code> code_of(size_t kernel) const;
   std::vector<Dim> strides_of(graph::Value value) const;
 
   const graph::Graph& graph_;
@@ -75,8 +73,7 @@ class ProgramBuilder {
   std::unordered_map<std::string, schedule::Scheduled> schedules_;  // by the lowered kernel's text
   std::unordered_map<const kernel::Kernel*, int> numbered_;         // of schedules_
   std::unordered_map<std::string, int> kernel_numbers_;             // by canonical text
-  std::vector<kernel::Kernel> kernels_;
-  std::vector<const std::string*> texts_;  // canonical, of each
+  std::vector<UniqueKernel> kernels_;
   std::map<std::pair<int, std::vector<std::pair<int, int>>>, program::BufferRef>
       packed_;  // kernel and its arguments
 };

@@ -1,0 +1,24 @@
+// From scheduled kernels to code: in parallel, each kernel once, and none that the process has
+// compiled before.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/backend.h"
+#include "kernel/kernel.h"
+#include "program/program.h"
+
+namespace tenon::driver {
+
+struct UniqueKernel {
+  kernel::Kernel kernel;
+  std::string text;  // canonical: equal for kernels that are equal but for names
+};
+
+// The code of each, in their order. The first failure is thrown when all are done.
+std::vector<std::shared_ptr<const program::Code>> generate(const std::vector<UniqueKernel>& kernels,
+                                                           const Backend& backend);
+
+}  // namespace tenon::driver

@@ -1,0 +1,35 @@
+// What a compile is told beside the graph.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cpu_info.h"
+#include "kernel/kernel.h"
+#include "plan/plan_options.h"
+#include "program/device_kind.h"
+#include "schedule/precision.h"
+
+namespace tenon::driver {
+
+struct Options {
+  program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
+  schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
+  int cuda_arch = 0;                                         // of a GPU: 80 or 90
+  CpuInfo cpu;                                               // of a CPU
+  std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
+  std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
+  std::vector<std::string> skip;      // passes not to run, by name
+  std::set<std::string> outer_symbols;  // of a body: those that have values around it
+  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
+  // `tenon show`).
+  std::function<void(std::string_view pass, const std::string& text)> dump;
+  // Called with each kernel as it is compiled, those of bodies too.
+  std::function<void(const kernel::Kernel& kernel)> see_kernel;
+};
+
+}  // namespace tenon::driver
