@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-VOCABULARY = {f"tenon/{name}.h" for name in ("error", "dtype", "dim", "shape")} | {"tenon/dtypes.def"}
+VOCABULARY = {f"tenon/{name}.h" for name in ("error", "dtype", "dim", "shape", "hir_options")} | {"tenon/dtypes.def"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -9,6 +9,7 @@
 
 #include "tenon/compiled_graph.h"
 #include "tenon/graph.h"
+#include "tenon/hir.h"
 
 namespace tenon {
 
@@ -44,6 +45,11 @@ class Session {
   // Parameters without data are to be set on the result, before its first run.
   CompiledGraph compile(const Graph& graph) const { return compile(graph, defaults_); }
   CompiledGraph compile(const Graph& graph, const CompileOptions& options) const;
+  // As lower_hir makes a graph of the module, directly.
+  CompiledGraph compile(const HirModule& module) const { return compile(lower_hir(module)); }
+  CompiledGraph compile(const HirModule& module, const CompileOptions& options) const {
+    return compile(lower_hir(module), options);
+  }
 
   CompiledGraph compile_onnx(const std::string& path) const {
     return compile_onnx(path, defaults_);

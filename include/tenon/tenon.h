@@ -14,5 +14,6 @@
 #include "tenon/dim_binding.h"
 #include "tenon/error.h"
 #include "tenon/graph.h"
+#include "tenon/hir.h"
 #include "tenon/session.h"
 #include "tenon/tensor.h"

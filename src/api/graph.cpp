@@ -73,6 +73,12 @@ std::vector<graph::Value> GraphState::nodes_of(const std::vector<Value>& values)
   return result;
 }
 
+graph::Attributes GraphState::attributes_of(const Attributes& attributes) {
+  graph::Attributes result;
+  for (const auto& [name, value] : attributes) result.set(name, convert(value));
+  return result;
+}
+
 Graph::Graph() : state_(std::make_shared<GraphState>()) {}
 Graph::Graph(const Graph& other)
     : state_(std::make_shared<GraphState>(GraphState::of(other).graph)) {}
@@ -122,10 +128,8 @@ std::vector<Value> Graph::op(std::string_view name, const std::vector<Value>& op
   GraphState& state = GraphState::of(*this);
   const auto op = graph::parse_op(name);
   if (!op) throw user_error("there is no op \"{}\"; docs/ops.md lists them", name);
-  graph::Attributes converted;
-  for (const auto& [attribute, value] : attributes) converted.set(attribute, convert(value));
-  return state.values(
-      state.graph.apply_all(*op, GraphState::nodes_of(operands), std::move(converted)));
+  return state.values(state.graph.apply_all(*op, GraphState::nodes_of(operands),
+                                            GraphState::attributes_of(attributes)));
 }
 
 Value Graph::op1(std::string_view name, const std::vector<Value>& operands,

@@ -23,6 +23,7 @@ struct GraphState : std::enable_shared_from_this<GraphState> {
   std::vector<Value> values(const std::vector<graph::Value>& from) const;
   static graph::Value node_of(const Value& value);  // none of none
   static std::vector<graph::Value> nodes_of(const std::vector<Value>& values);
+  static graph::Attributes attributes_of(const Attributes& attributes);
 };
 
 }  // namespace tenon
