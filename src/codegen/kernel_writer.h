@@ -37,8 +37,9 @@ class KernelWriter {
   virtual void emit_on_gpu(const kernel::Stmt&) {
     throw internal_error("kernel {}: a statement for GPUs", kernel_.name);
   }
-  // The register at place `at` of a tile = a * b + itself.
-  virtual void emit_multiply_add(int tile, size_t at, const Value& a, const Value& b) = 0;
+  // The register at place `at` of the tile takes in a * b.
+  virtual void emit_multiply_add(const kernel::Mma& mma, size_t at, const Value& a,
+                                 const Value& b) = 0;
 
   void emit_stmt(const kernel::Stmt& stmt) {
     memo_.clear();
@@ -148,7 +149,7 @@ class KernelWriter {
       memo_.clear();
       const Value a = in_all_lanes(mma.a);
       for (int64_t v = 0; v < vectors; ++v) {
-        emit_multiply_add(mma.acc, static_cast<size_t>(row * vectors + v), a,
+        emit_multiply_add(mma, static_cast<size_t>(row * vectors + v), a,
                           b[static_cast<size_t>(v)]);
       }
     }

@@ -14,6 +14,7 @@ class CpuBackend : public Backend {
         target_(options.cpu.isa == CpuIsa::Avx512
                     ? schedule::avx512_target(options.cpu.l1d, options.cpu.l2)
                     : schedule::avx2_target(options.cpu.l1d, options.cpu.l2)) {
+    target_.dot2 = options.cpu.bf16;
     if (options.cpu.isa == CpuIsa::Generic)
       throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
   }

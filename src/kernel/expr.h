@@ -25,6 +25,7 @@ enum OpTraits : unsigned {
   kReduce = 1u << 2,
   kLanes = 1u << 3,
   kExpanded = 1u << 4,  // no generator has it: expand_math writes it with the others
+  kOnCpu = 1u << 5,     // GPUs do not have it
 };
 
 struct OpInfo {
@@ -57,10 +58,14 @@ constexpr const Reduction& reduction_of(Op op) {  // by either of its ops
   return *row;
 }
 
+// Contractions: sums of products in ascending order, and the op that takes in one more of them.
+constexpr bool is_contraction(Op op) { return op == Op::ReduceFma || op == Op::ReduceDot2; }
+constexpr Op step_of(Op contraction) { return contraction == Op::ReduceDot2 ? Op::Dot2 : Op::Fma; }
+
 // Lanes of a row reduction and of every vector, on every CPU: a constant of the numerics class.
 inline constexpr int64_t kLaneCount = 16;
 
-// Elements of a contraction that are accumulated one after the other; the sums of such chunks are
+// Steps of a contraction that are accumulated one after the other; the sums of such chunks are
 // added left to right. A constant of the numerics class too: it bounds how rounding errors grow.
 inline constexpr int64_t kContractionChunk = 128;
 

@@ -55,8 +55,18 @@ class Finder {
 
   void spoil(const ExprRef& value) {
     for_each(value, [&](const Expr& e) {
-      if (e.buffer >= 0) reads_[static_cast<size_t>(e.buffer)].exact = false;
+      if (e.buffer >= 0) spoil(kernel_.buffers[static_cast<size_t>(e.buffer)]);
     });
+  }
+
+  // An argument may be read through several buffers (as elements, as pairs of them).
+  void spoil(const Buffer& read) {
+    for (size_t i = 0; i < reads_.size(); ++i) {
+      const Buffer& buffer = kernel_.buffers[i];
+      const bool same = buffer.storage == Storage::Global && buffer.source == read.source &&
+                        buffer.source_index == read.source_index;
+      if (same && read.storage == Storage::Global) reads_[i].exact = false;
+    }
   }
 
   const Kernel& kernel_;

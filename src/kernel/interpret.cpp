@@ -41,6 +41,7 @@ struct SpecializeCode {
   BlockCode body;
 };
 struct MmaCode {
+  Op step;
   int row, col;
   DimCode rows;
   int64_t cols;
@@ -103,8 +104,8 @@ class Compiler {
     return {slots_.slot(s.symbol), s.values, block(*s.body)};
   }
   MmaCode compile(const Mma& m) {
-    return {slots_.slot(m.row), slots_.slot(m.col), dim(m.rows), m.cols, m.acc,
-            expr(m.a),          expr(m.b)};
+    return {m.step(), slots_.slot(m.row), slots_.slot(m.col), dim(m.rows), m.cols,
+            m.acc,    expr(m.a),          expr(m.b)};
   }
   static PrefetchCode compile(const Prefetch&) { return {}; }
   static BarrierCode compile(const Barrier&) { return {}; }
@@ -384,7 +385,7 @@ void Interpreter::execute(MmaCode& mma) {
     for (int64_t col = 0; col < mma.cols; ++col) {
       const int64_t at = row * mma.cols + col;
       const Value acc = machine_.load(mma.acc, at);
-      const Value sum = apply(Op::Fma, dtype, a, b[static_cast<size_t>(col)], acc);
+      const Value sum = apply(mma.step, dtype, a, b[static_cast<size_t>(col)], acc);
       machine_.store(mma.acc, at, sum);
     }
   }

@@ -142,7 +142,7 @@ class ExprCode {
   void run_access(const Instr& instr, const Machine& machine, const int64_t* slots);
   void run_reduction(Reduction& r, const Machine& machine, int64_t* slots);
   Value reduce_lanes(Reduction& r, const Machine& machine, int64_t* slots);
-  Value reduce_fma(Reduction& r, const Machine& machine, int64_t* slots);
+  Value contract(Reduction& r, const Machine& machine, int64_t* slots);
 
   struct Instr {
     Op op;

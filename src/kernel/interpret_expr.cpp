@@ -105,7 +105,7 @@ void ExprCode::run_reduction(Reduction& r, const Machine& machine, int64_t* slot
     r.seen.push_back(0);  // so that a reduction that depends on nothing has been seen, too
   }
   const Value value =
-      r.op == Op::ReduceFma ? reduce_fma(r, machine, slots) : reduce_lanes(r, machine, slots);
+      is_contraction(r.op) ? contract(r, machine, slots) : reduce_lanes(r, machine, slots);
   values_[static_cast<size_t>(r.target)] = value;
 }
 
@@ -128,7 +128,7 @@ Value ExprCode::reduce_lanes(Reduction& r, const Machine& machine, int64_t* slot
   return combine_lanes(op, r.dtype, lanes);
 }
 
-Value ExprCode::reduce_fma(Reduction& r, const Machine& machine, int64_t* slots) {
+Value ExprCode::contract(Reduction& r, const Machine& machine, int64_t* slots) {
   const int64_t extent = r.extent(slots);
   Value total = values_[static_cast<size_t>(r.args[2])];
   Value chunk = total;
@@ -138,7 +138,7 @@ Value ExprCode::reduce_fma(Reduction& r, const Machine& machine, int64_t* slots)
     run_all(r.body, machine, slots);
     const Value a = values_[static_cast<size_t>(r.args[0])];
     const Value b = values_[static_cast<size_t>(r.args[1])];
-    chunk = apply(Op::Fma, r.dtype, a, b, chunk);
+    chunk = apply(step_of(r.op), r.dtype, a, b, chunk);
     if (i + 1 != extent && (i + 1) % kContractionChunk != 0) continue;
     total = i < kContractionChunk ? chunk : apply(Op::Add, r.dtype, total, chunk, {});
   }

@@ -113,11 +113,14 @@ struct Specialize {
   std::shared_ptr<const Block> body;
 };
 
-enum class MmaKind : uint8_t { Outer };  // fma of a column of a and a row of b, in acc's dtype
+enum class MmaKind : uint8_t {
+  Outer,  // by fma, in acc's dtype
+  Dot2,   // by dot2: operands are u32, acc is f32
+};
 
 // acc[row*cols + col] = fma(a, b, acc[row*cols + col]) for row < rows, col < cols, as one tile
-// instruction or a block of them. `a` uses only the row symbol, `b` only the column symbol; acc is
-// a register buffer.
+// instruction or a block of them; or dot2. `a` uses only the row symbol, `b` only the column
+// symbol; acc is a register buffer.
 struct Mma {
   MmaKind kind;
   Symbol row, col;
@@ -125,6 +128,8 @@ struct Mma {
   int64_t cols;
   int acc;
   ExprRef a, b;
+
+  Op step() const { return kind == MmaKind::Dot2 ? Op::Dot2 : Op::Fma; }
 };
 
 // On a GPU, outside of loops over threads: what the threads of a block have stored until here is

@@ -47,7 +47,7 @@ constexpr LevelRules kLevels[] = {
               bit(LoopKind::Vector) | bit(LoopKind::Together),
      .storages = bit(Storage::Global) | bit(Storage::Scratch) | bit(Storage::Stack) |
                  bit(Storage::Register) | bit(Storage::Shared),
-     .forbidden_traits = kReduce | kExpanded | kLanes,
+     .forbidden_traits = kReduce | kExpanded | kLanes | kOnCpu,
      .has_threads = true},
 };
 
@@ -233,8 +233,12 @@ void Verifier::statement(Scope& scope, const Mma& mma) const {
   inside.bind({Binding::Kind::Range, mma.row, mma.rows, {}, true});
   inside.bind({Binding::Kind::Range, mma.col, mma.cols, {}, true});
   verify_access(inside, mma.acc, Dim(mma.row) * mma.cols + Dim(mma.col), {});
-  mma_operand(inside, mma.a, mma.col, acc.dtype, "left");
-  mma_operand(inside, mma.b, mma.row, acc.dtype, "right");
+  const bool pairs = mma.kind == MmaKind::Dot2;
+  scope.check(!pairs || acc.dtype == DType::F32, "mma dot2: {} is {}", acc.name,
+              to_string(acc.dtype));
+  const DType operand = pairs ? DType::U32 : acc.dtype;
+  mma_operand(inside, mma.a, mma.col, operand, "left");
+  mma_operand(inside, mma.b, mma.row, operand, "right");
 }
 
 void Verifier::statement(Scope& scope, const Prefetch& prefetch) const {

@@ -83,7 +83,7 @@ void ExprVerifier::reach(const ExprRef& root) {
   }
   for (const Expr* reduction : reductions) {
     const Scope outside = scope_;
-    const bool has_init = reduction->op == Op::ReduceFma;
+    const bool has_init = is_contraction(reduction->op);
     if (has_init) reach(reduction->args[2]);
     scope_.bind({Binding::Kind::Range, reduction->range[0], reduction->bound});
     for (size_t i = 0; i < reduction->args.size() - (has_init ? 1 : 0); ++i) {
@@ -132,6 +132,12 @@ void ExprVerifier::leaf(const Expr& expr) const {
 
 void ExprVerifier::operands(const Expr& expr) const {
   const std::string_view op = info(expr.op).text;
+  if (expr.op == Op::Dot2 || expr.op == Op::ReduceDot2) {
+    const bool pairs = expr.args[0]->dtype == DType::U32 && expr.args[1]->dtype == DType::U32;
+    const bool sum = expr.args[2]->dtype == DType::F32 && expr.dtype == DType::F32;
+    return scope_.check(pairs && sum, "{} of {}, {} and {}", op, to_string(expr.args[0]->dtype),
+                        to_string(expr.args[1]->dtype), to_string(expr.args[2]->dtype));
+  }
   const size_t first = expr.op == Op::Select ? 1 : 0;
   const DType dtype = expr.args[first]->dtype;
   if (first == 1) {

@@ -70,7 +70,7 @@ bool reduces_columns(const RowNest& nest) {
   const Expr* one = nullptr;  // all of them run over one range
   for_each(s->value, [&](const Expr& e) {
     if (!has(e.op, kReduce)) return;
-    plain = plain && e.op != Op::ReduceFma && !contains(e.args[0], kReduce);
+    plain = plain && !is_contraction(e.op) && !contains(e.args[0], kReduce);
     plain = plain && (!one || (one->range == e.range && one->bound == e.bound));
     one = &e;
     for_each(e.args[0], [&](const Expr& part) {

@@ -11,7 +11,7 @@ using namespace kernel;
 // What the reductions of a value leave behind: each is computed by statements before it, and read.
 ExprRef Scheduler::without_reductions(const ExprRef& root, Block& before, const Beside& beside) {
   return replace_reductions(root, [&](const Expr& e) {
-    if (e.op == Op::ReduceFma) return serial_reduction(e, before, around());
+    if (is_contraction(e.op)) return serial_reduction(e, before, around());
     return contains(e.args[0], kReduce) ? nested_reduction(e, before)
                                         : lane_reduction(e, before, beside);
   });
@@ -36,7 +36,7 @@ bool Scheduler::fills_reduction(const Stmt& loop, const Stmt& reduction) const {
   for_each(s->value, [&](const Expr& e) {
     if (has(e.op, kReduce)) found = &e, ++count;
   });
-  if (count != 1 || found->op == Op::ReduceFma || found->bound != filling->extent) return false;
+  if (count != 1 || is_contraction(found->op) || found->bound != filling->extent) return false;
   bool same = true;
   for (const Stmt& filled : *filling->body) {
     const auto* to = filled.as<Store>();

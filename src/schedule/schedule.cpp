@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "schedule/dot2.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -21,7 +22,7 @@ RowNest Scheduler::find_row_nest() const {
   const auto* only = body.size() == 1 ? body[0].as<Store>() : nullptr;
   if (only && !nest.loops.empty()) {
     nest.single_column_loop = !contains(only->value, kReduce);
-    for_each(only->value, [&](const Expr& e) { nest.single_column_loop |= e.op == Op::ReduceFma; });
+    for_each(only->value, [&](const Expr& e) { nest.single_column_loop |= is_contraction(e.op); });
   } else if (!nest.loops.empty()) {
     nest.single_column_loop = is_vector_body(body, nest.loops.back().symbol);
   }
@@ -113,6 +114,7 @@ Scheduled Scheduler::run() {
 
 Scheduled schedule(const Kernel& lowered, const Target& target) {
   Kernel kernel = collapse_loops(lowered);
+  if (target.dot2) kernel = with_dot2(kernel);
   kernel.body = transform_exprs(kernel.body, expand_math);
   return Scheduler(kernel, target).run();
 }

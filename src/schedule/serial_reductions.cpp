@@ -18,8 +18,9 @@ ExprRef with_element(const Expr& e, const ExprRef& acc, const Dim& at, Block& be
     return s == range_of(e) ? std::optional<Dim>(at) : std::nullopt;
   };
   const ExprRef a = around.inner(substitute(e.args[0], here), before);
-  if (e.op != Op::ReduceFma) return pointwise(reduction_of(e.op).join, {acc, a});
-  return fma(a, around.inner(substitute(e.args[1], here), before), acc);
+  if (!kernel::is_contraction(e.op)) return pointwise(reduction_of(e.op).join, {acc, a});
+  const ExprRef b = around.inner(substitute(e.args[1], here), before);
+  return pointwise(step_of(e.op), {a, b, acc});
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ ExprRef serial_reduction(const Expr& e, Block& before, const Around& around) {
   };
   const int acc = scalar("acc");
   auto value = [&](int buffer) { return load(buffer, e.dtype, 0); };
-  const bool is_contraction = e.op == Op::ReduceFma;
+  const bool is_contraction = kernel::is_contraction(e.op);
   const ExprRef init =
       is_contraction ? around.inner(e.args[2], before) : identity(reduction_of(e.op).join, e.dtype);
   if (!is_contraction && e.op != Op::ReduceAdd) {

@@ -19,7 +19,7 @@ std::vector<Contraction> Scheduler::find_contractions(const Stmt& stmt) const {
   std::vector<Contraction> found;
   bool fits = true;
   replace_reductions(s->value, [&](const Expr& e) {
-    fits = fits && e.op == Op::ReduceFma && e.dtype == DType::F32 &&
+    fits = fits && is_contraction(e.op) && e.dtype == DType::F32 &&
            std::ranges::none_of(e.args, [](const ExprRef& arg) { return contains(arg, kReduce); });
     auto reduce = std::make_shared<const Expr>(e);
     found.push_back({columns->symbol, columns->extent, s, reduce, e.range[0], e.bound});
@@ -73,8 +73,9 @@ Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
     return each_element(
         [&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
   };
+  const MmaKind kind = c.reduce->op == Op::ReduceDot2 ? MmaKind::Dot2 : MmaKind::Outer;
   auto multiply = [&](const SymbolMap& at_k) {
-    return Stmt{Mma{MmaKind::Outer, ii, jj, place.rows, columns, acc,
+    return Stmt{Mma{kind, ii, jj, place.rows, columns, acc,
                     substitute(at(c.reduce->args[0], ii, 0), at_k),
                     substitute(at(c.reduce->args[1], 0, jj), at_k)}};
   };
@@ -115,7 +116,7 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
   };
   // The raw result goes straight to the destination where that is a tile of ours and nothing is
   // left to apply.
-  if (is_local(c.store->buffer) && c.store->value->op == Op::ReduceFma) {
+  if (is_local(c.store->buffer) && is_contraction(c.store->value->op)) {
     const auto offset = [&](const Dim& r, const Dim& j) { return dim_at(c.store->offset, r, j); };
     return {specialize(place.rows, target_.row_steps, tile_sum(c, place, c.store->buffer, offset))};
   }

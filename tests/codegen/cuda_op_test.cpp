@@ -34,8 +34,8 @@ std::vector<Op> ops_of(DType dtype) {
   for (size_t i = 0; i < std::size(kernel::kOps); ++i) {
     const Op op = static_cast<Op>(i);
     const bool is_plain = kernel::has(op, kernel::kPointwise) &&
-                          !kernel::has(op, kernel::kExpanded) && op != Op::Cast &&
-                          op != Op::BitCast;
+                          !kernel::has(op, kernel::kExpanded) && !kernel::has(op, kernel::kOnCpu) &&
+                          op != Op::Cast && op != Op::BitCast;
     if (is_plain && takes(op, dtype)) result.push_back(op);
   }
   return result;

@@ -53,6 +53,7 @@ constexpr OpRow kRows[] = {
     {Op::ShiftRight, kIntegerKind, "{0} >> ({1} & splat_{s}({last}))"},
     {Op::Fma, kFloatKind, "fma_{t}({0}, {1}, {2})"},
     {Op::Fma, kIntegerKind, "{0} * {1} + {2}"},
+    {Op::Dot2, kFloatKind, "dot2_{t}({0}, {1}, {2})"},
     {Op::Select, kNumberKind | kBoolKind, "select_{t}({0}, {1}, {2})"},
 };
 

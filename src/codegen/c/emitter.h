@@ -67,7 +67,8 @@ class Emitter final : KernelWriter<Value, std::string> {
   void emit_ladder(const kernel::Loop& loop) override;
   void emit_let(const kernel::Let& let) override;
   void emit_specialize(const kernel::Specialize& specialize) override;
-  void emit_multiply_add(int tile, size_t at, const Value& a, const Value& b) override;
+  void emit_multiply_add(const kernel::Mma& mma, size_t at, const Value& a,
+                         const Value& b) override;
 
   // emit_buffers.cpp
   void declare_buffers();

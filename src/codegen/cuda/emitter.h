@@ -67,7 +67,9 @@ class Emitter final : KernelWriter<Value, std::vector<std::string>> {
   [[noreturn]] void refuse(std::string_view what) const;
   void emit_ladder(const kernel::Loop&) override { refuse("a ladder"); }
   void emit_specialize(const kernel::Specialize&) override { refuse("specialize"); }
-  void emit_multiply_add(int, size_t, const Value&, const Value&) override { refuse("mma"); }
+  void emit_multiply_add(const kernel::Mma&, size_t, const Value&, const Value&) override {
+    refuse("mma");
+  }
   Value in_all_lanes(const kernel::ExprRef& expr) override { return emit_expr(expr); }
 
   // emit_combine.cpp

@@ -79,6 +79,15 @@ Emitter::Value* Emitter::emit_fma(Value* a, Value* b, Value* c) {
   return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
 }
 
+// The machine has it for vectors only.
+Emitter::Value* Emitter::emit_dot2(Value* a, Value* b, Value* c) {
+  llvm::Type* pairs = llvm::FixedVectorType::get(builder_.getBFloatTy(), 2 * kernel::kLaneCount);
+  Value* sum = builder_.CreateIntrinsic(
+      llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+      {splat(c), builder_.CreateBitCast(splat(a), pairs), builder_.CreateBitCast(splat(b), pairs)});
+  return c->getType()->isVectorTy() ? sum : builder_.CreateExtractElement(sum, uint64_t{0});
+}
+
 Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
   std::vector<Value*> x;
   bool vector = false;
@@ -190,6 +199,8 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
                        : builder_.CreateLShr(x[0], shift_amount(x[1]));
     case Op::Fma:
       return emit_fma(x[0], x[1], x[2]);
+    case Op::Dot2:
+      return emit_dot2(x[0], x[1], x[2]);
     case Op::Select:
       return builder_.CreateSelect(x[0], x[1], x[2]);
     default:

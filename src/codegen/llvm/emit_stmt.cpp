@@ -265,10 +265,12 @@ Emitter::Value* Emitter::emit_checked(const kernel::Let& let, Value* value) {
   return safe;
 }
 
-void Emitter::emit_multiply_add(int tile, size_t at, Value* const& a, Value* const& b) {
-  llvm::AllocaInst* sum = storage_[static_cast<size_t>(tile)].registers[at];
+void Emitter::emit_multiply_add(const kernel::Mma& mma, size_t at, Value* const& a,
+                                Value* const& b) {
+  llvm::AllocaInst* sum = storage_[static_cast<size_t>(mma.acc)].registers[at];
   Value* old = builder_.CreateLoad(sum->getAllocatedType(), sum);
-  builder_.CreateStore(emit_fma(a, b, old), sum);
+  const bool pairs = mma.kind == kernel::MmaKind::Dot2;
+  builder_.CreateStore(pairs ? emit_dot2(a, b, old) : emit_fma(a, b, old), sum);
 }
 
 }  // namespace tenon::codegen

@@ -62,7 +62,8 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   void emit_ladder(const kernel::Loop& loop) override;
   void emit_let(const kernel::Let& let) override;
   void emit_specialize(const kernel::Specialize& specialize) override;
-  void emit_multiply_add(int tile, size_t at, Value* const& a, Value* const& b) override;
+  void emit_multiply_add(const kernel::Mma& mma, size_t at, Value* const& a,
+                         Value* const& b) override;
   Value* emit_checked(const kernel::Let& let, Value* value);
   void declare_buffers();
   void promote_registers();
@@ -98,6 +99,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   Value* emit_integer_quotient(Value* a, Value* b, bool is_signed);
   Value* emit_scale(Value* x, Value* n);
   Value* emit_fma(Value* a, Value* b, Value* c);
+  Value* emit_dot2(Value* a, Value* b, Value* c);
   Value* emit_cast(Value* x, DType from, DType to);
 
   // emit_lanes.cpp: index expressions as vectors of i64

@@ -54,6 +54,7 @@ constexpr OpRow kRows[] = {
     {Op::ShiftRight, kIntegerKind, "{0} >> ({1} & {last})"},
     {Op::Fma, kFloatKind, "fma_{t}({0}, {1}, {2})"},
     {Op::Fma, kIntegerKind, "({t})(({w}){0} * ({w}){1} + ({w}){2})"},
+    {Op::Dot2, kFloatKind, "dot2_{t}({0}, {1}, {2})"},
     {Op::Select, kNumberKind | kBoolKind, "{0} ? {1} : {2}"},
 };
 
