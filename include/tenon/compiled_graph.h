@@ -65,6 +65,15 @@ struct OutputSlot {
   int64_t length = 0;
 };
 
+// How a file of CompiledGraph::save is opened.
+struct LoadOptions {
+  std::optional<Device> device = {};  // nullopt: the CPU or the first GPU, as it was compiled for
+  int threads = 0;                    // 0: as many as this process may use
+  // Compare the weights with their digest, which reads all of them. Without, they are read when
+  // they are used.
+  bool check_weights = true;
+};
+
 // One compiled model. One thread at a time may use it, a concurrent call is an Error: clone it, one
 // for each thread. After an Error, Cancelled among them, it may be used as before.
 //
@@ -82,6 +91,14 @@ class CompiledGraph {
   // Another one with code and weights in common and memory of its own. Parameters and extents that
   // one of them sets later, the other does not see. Both may run at the same time.
   CompiledGraph clone() const;
+
+  // Writes code and weights, those that set_param gave among them, to a file that load opens in any
+  // process, without compiling. The file is there whole or not at all.
+  void save(const std::string& path) const;
+  // A file that is damaged, of another version, or for a CPU or GPU that this machine lacks is an
+  // Error. It is mapped: it must not be changed while the graph lives. Load no file whose origin
+  // you do not trust: it contains machine code.
+  static CompiledGraph load(const std::string& path, const LoadOptions& options = {});
 
   // The outputs as f32, whatever their dtype, in the order of outputs().
   std::vector<std::vector<float>> run(const NamedInputs& inputs, const RunOptions& options = {});

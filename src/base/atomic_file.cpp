@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,12 +27,13 @@ bool write_all(int file, std::string_view contents) {
 
 }  // namespace
 
-void write_atomically(const std::string& path, std::string_view contents) {
+void write_atomically(const std::string& path, std::span<const std::string_view> pieces) {
   std::string temporary = path + ".XXXXXX";
   const int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) throw user_error("{}: cannot be written: {}", path, std::strerror(errno));
   fchmod(file, 0644);
-  const bool written = write_all(file, contents) && fsync(file) == 0;
+  const auto write_piece = [&](std::string_view piece) { return write_all(file, piece); };
+  const bool written = std::ranges::all_of(pieces, write_piece) && fsync(file) == 0;
   const bool closed = close(file) == 0;
   if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;

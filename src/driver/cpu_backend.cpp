@@ -33,6 +33,7 @@ class CpuBackend : public Backend {
   }
   void describe(program::Program& program) const override {
     program.device = program::DeviceKind::Cpu;
+    program.cpu.isa = isa_ == codegen::Isa::Avx512 ? CpuIsa::Avx512 : CpuIsa::Avx2;
   }
 
  private:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "program/cpu_needs.h"
 #include "program/device_kind.h"
 #include "tenon/shape.h"
 
@@ -155,6 +156,7 @@ struct ArenaPlan {
 
 struct Program {
   DeviceKind device = DeviceKind::Cpu;
+  CpuNeeds cpu;                 // nothing, where the code is not for a CPU
   int cuda_arch = 0;            // of the cubins: 90 for compute capability 9.0
   std::vector<Symbol> symbols;  // the free symbols of input shapes
   std::vector<Symbol> given;    // a body's: symbols of the program around it

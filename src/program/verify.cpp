@@ -5,6 +5,7 @@
 
 #include "program/hazards.h"
 #include "program/print.h"
+#include "program/verify_host_steps.h"
 
 namespace tenon::program {
 namespace {
@@ -37,29 +38,15 @@ bool readable(BufferKind kind, bool in_prologue) {
   return !in_prologue || (kind != BufferKind::Input && kind != BufferKind::Output);
 }
 
-Status verify_buffer(const Program& program, const std::string& origin, const BufferRef& ref) {
-  if (ref.index < 0 || ref.index >= count(program, ref.kind)) {
-    return internal_error("[program] step '{}': there is no buffer {} of its kind", origin,
-                          ref.index);
-  }
-  if (ref.kind != BufferKind::Arena) return {};
-  const ArenaBuffer& buffer = program.arena[ref.index];
-  const bool elsewhere = buffer.view && buffer.view->root.kind != BufferKind::Arena;
-  if (buffer.slot < 0 && !elsewhere) {
-    return internal_error(
-        "[program] step '{}': arena buffer {} has no slot; plan_arena comes first", origin,
-        ref.index);
-  }
-  return {};
-}
-
 // A view's root exists, is no view, and holds it where that can be decided.
-Status verify_view(const Program& program, const View& view, const Dim& bytes) {
+Status verify_view(const Program& program, const View& view, const Dim& bytes, int slot) {
   const BufferRef root = view.root;
   if (root.index < 0 || root.index >= count(program, root.kind) ||
       (root.kind == BufferKind::Arena && program.arena[root.index].view)) {
     return internal_error("[program] a view has no root");
   }
+  if (root.kind == BufferKind::Arena && program.arena[root.index].slot != slot)
+    return internal_error("[program] a view lies in slot {}, its root elsewhere", slot);
   const Dim end = view.offset + bytes;
   if (prove_le(0, view.offset) == Proof::No ||
       prove_le(end, byte_range(program, root).end) == Proof::No) {
@@ -97,36 +84,6 @@ Status verify_step(const Program& program, const Step& step, bool in_prologue) {
   return {};
 }
 
-struct HostRule {
-  HostKind kind;
-  size_t bodies;
-};
-constexpr HostRule kHostRules[] = {{HostKind::Define, 0}, {HostKind::If, 2}, {HostKind::Loop, 1}};
-
-Status verify_host_step(const Program& program, const HostStep& step, int earliest) {
-  const HostRule& rule = kHostRules[static_cast<int>(step.kind)];
-  const auto last = static_cast<int>(program.steps.size());
-  if (step.before < earliest || step.before > last || step.bodies.size() != rule.bodies) {
-    return internal_error("[program] host step '{}' is out of place", step.origin);
-  }
-  for (const auto* tensors : {&step.operands, &step.results}) {
-    for (const HostStep::Tensor& tensor : *tensors) {
-      if (Status status = verify_buffer(program, step.origin, tensor.buffer); !status.ok())
-        return status;
-      const bool written = tensors == &step.results;
-      if (tensor.buffer.kind == BufferKind::Output ||
-          (written && tensor.buffer.kind != BufferKind::Arena)) {
-        return internal_error("[program] host step '{}' cannot use this kind of buffer",
-                              step.origin);
-      }
-    }
-  }
-  for (const auto& body : step.bodies) {
-    if (!body) return internal_error("[program] host step '{}' lacks a body", step.origin);
-  }
-  return {};
-}
-
 Status verify_io(const IoSlot& slot) {
   const size_t rank = slot.type.shape.dims().size();
   if (slot.strides.size() != rank || slot.capacity.size() != rank) {
@@ -145,12 +102,26 @@ Status verify_plan(const Program& program) {
                           plan.slot_bytes.size(), plan.slot_offsets.size(),
                           plan.stage_bytes.size());
   }
+  for (size_t slot = 0; slot < plan.slot_bytes.size(); ++slot) {
+    const int stage = plan.slot_stages[slot];
+    if (stage < 0 || stage >= static_cast<int>(plan.stage_bytes.size()))
+      return internal_error("[program] slot {} of the arena belongs to stage {}", slot, stage);
+    const Dim end = plan.slot_offsets[slot] + plan.slot_bytes[slot];
+    if (prove_le(0, plan.slot_offsets[slot]) == Proof::No ||
+        prove_le(end, plan.stage_bytes[static_cast<size_t>(stage)]) == Proof::No)
+      return internal_error("[program] slot {} lies outside of the arena", slot);
+  }
   for (const ArenaBuffer& buffer : program.arena) {
     if (buffer.slot >= static_cast<int>(plan.slot_bytes.size())) {
       return internal_error("[program] the arena has no slot {}", buffer.slot);
     }
-    if (!buffer.view) continue;
-    if (Status status = verify_view(program, *buffer.view, buffer.bytes); !status.ok())
+    if (!buffer.view) {
+      if (buffer.slot < 0 ||
+          prove_le(buffer.bytes, plan.slot_bytes[static_cast<size_t>(buffer.slot)]) != Proof::No)
+        continue;
+      return internal_error("[program] slot {} is smaller than a buffer in it", buffer.slot);
+    }
+    if (Status status = verify_view(program, *buffer.view, buffer.bytes, buffer.slot); !status.ok())
       return status;
   }
   return {};
@@ -167,6 +138,12 @@ Status verify_outputs(const Program& program) {
   }
   for (size_t i = 0; i < written.size(); ++i) {
     const IoSlot& output = program.outputs[i];
+    if (output.late >= 0) {
+      const BufferRef late{BufferKind::Arena, output.late};
+      if (Status status = verify_buffer(program, output.name, late); !status.ok()) return status;
+      if (prove_le(output.type.bytes(), program.arena[late.index].bytes) == Proof::No)
+        return internal_error("[program] output \"{}\" is larger than its buffer", output.name);
+    }
     if (written[i] || output.late >= 0 || output.type.bytes().is_const(0)) continue;
     return internal_error("[program] no step writes output \"{}\"", output.name);
   }
@@ -181,7 +158,47 @@ Status verify_code(const Code& code) {
   return {};
 }
 
+// Data has as many bytes as its type says.
+Status verify_data(const Program& program) {
+  for (const ParamSlot& slot : program.params) {
+    if (slot.initial.empty() ||
+        slot.type.bytes().is_const(static_cast<int64_t>(slot.initial.size())))
+      continue;
+    return internal_error("[program] parameter \"{}\" is {}, but has {} bytes", slot.name,
+                          slot.type.to_string(), slot.initial.size());
+  }
+  for (const ConstantSlot& slot : program.constants) {
+    if (slot.type.bytes().is_const(static_cast<int64_t>(slot.bytes.size()))) continue;
+    return internal_error("[program] a constant is {}, but has {} bytes", slot.type.to_string(),
+                          slot.bytes.size());
+  }
+  constexpr int64_t kMost = int64_t{1} << 46;
+  int64_t packed = 0;
+  for (const PackedSlot& slot : program.packed) {
+    packed += std::clamp<int64_t>(slot.bytes, 0, kMost);
+    if (slot.bytes >= 0 && packed <= kMost) continue;
+    return internal_error("[program] a packed buffer has {} bytes", slot.bytes);
+  }
+  return {};
+}
+
 }  // namespace
+
+Status verify_buffer(const Program& program, const std::string& origin, const BufferRef& ref) {
+  if (ref.index < 0 || ref.index >= count(program, ref.kind)) {
+    return internal_error("[program] step '{}': there is no buffer {} of its kind", origin,
+                          ref.index);
+  }
+  if (ref.kind != BufferKind::Arena) return {};
+  const ArenaBuffer& buffer = program.arena[ref.index];
+  const bool elsewhere = buffer.view && buffer.view->root.kind != BufferKind::Arena;
+  if (buffer.slot < 0 && !elsewhere) {
+    return internal_error(
+        "[program] step '{}': arena buffer {} has no slot; plan_arena comes first", origin,
+        ref.index);
+  }
+  return {};
+}
 
 Status verify(const Program& program) {
   for (const auto& code : program.code) {
@@ -193,6 +210,7 @@ Status verify(const Program& program) {
       if (Status status = verify_io(slot); !status.ok()) return status;
     }
   }
+  if (Status status = verify_data(program); !status.ok()) return status;
   if (Status status = verify_plan(program); !status.ok()) return status;
   for (const Step& step : program.prologue) {
     if (Status status = verify_step(program, step, true); !status.ok()) return status;
@@ -200,11 +218,7 @@ Status verify(const Program& program) {
   for (const Step& step : program.steps) {
     if (Status status = verify_step(program, step, false); !status.ok()) return status;
   }
-  int earliest = 0;
-  for (const HostStep& step : program.host_steps) {
-    if (Status status = verify_host_step(program, step, earliest); !status.ok()) return status;
-    earliest = step.before;
-  }
+  if (Status status = verify_host_steps(program); !status.ok()) return status;
   if (Status status = verify_outputs(program); !status.ok()) return status;
   return verify_hazards(program);
 }

@@ -127,6 +127,15 @@ int64_t Executor::flops() const {
   return flops;
 }
 
+Result<std::vector<std::byte>> Executor::read_param(int index) {
+  const Dim bytes = program_->params[static_cast<size_t>(index)].type.bytes();
+  std::vector<std::byte> value(static_cast<size_t>(bytes.const_value()));
+  const Status status =
+      stream_->read(value.data(), params_.param(index), static_cast<int64_t>(value.size()));
+  if (!status.ok()) return status.error();
+  return value;
+}
+
 Status Executor::bind(std::span<const IoView> inputs) {
   if (Status status = binder_.bind_inputs(inputs); !status.ok()) return status;
   return ports_.bind_inputs(inputs);

@@ -55,6 +55,7 @@ class Executor {
                    const void* data) {
     return params_.set(name, dtype, shape, data);
   }
+  Result<std::vector<std::byte>> read_param(int index);  // one that was set
   void set_threads(int threads);  // at least 1; more than the pool has count as all of it
 
   // The value of a symbol of the program around a body, before bind.

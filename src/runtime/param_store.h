@@ -36,6 +36,7 @@ class ParamStore {
   const void* param(int index) const { return params_[static_cast<size_t>(index)].data; }
   const void* constant(int index) const { return constants_[static_cast<size_t>(index)]; }
   void* packed(int index) const { return packed_->at(index); }
+  bool was_set(int index) const { return params_[static_cast<size_t>(index)].copy != nullptr; }
   int64_t param_bytes() const { return param_bytes_; }
   int64_t packed_bytes() const { return packed_->bytes(); }
 

@@ -1,0 +1,38 @@
+// The first 64 bytes of an artifact.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/hash.h"
+
+namespace tenon::program {
+
+inline constexpr size_t kArtifactAlignment = 64;  // of each part, and of every weight
+
+constexpr size_t align_artifact(size_t bytes) {
+  return (bytes + kArtifactAlignment - 1) / kArtifactAlignment * kArtifactAlignment;
+}
+
+struct ArtifactHeader {
+  // Not text, and damaged where a transfer took it for text.
+  static constexpr std::array<uint8_t, 8> kMagic = {0x89, 'T', 'N', 'N', '\r', '\n', 0x1a, '\n'};
+  static constexpr uint32_t kVersion = 1;
+
+  std::array<uint8_t, 8> magic = kMagic;
+  uint32_t version = kVersion;
+  uint32_t zero = 0;
+  uint64_t program_bytes = 0;        // the part that artifact.fbs describes
+  uint64_t weight_bytes = 0;         // the part after it
+  std::array<uint8_t, 32> digest{};  // of what stands above, and of the program's part
+
+  Digest compute_digest(std::span<const std::byte> program) const {
+    const auto self = std::as_bytes(std::span(this, 1));
+    return Hasher().bytes(self.first(offsetof(ArtifactHeader, digest))).bytes(program).finish();
+  }
+};
+static_assert(sizeof(ArtifactHeader) == kArtifactAlignment);
+
+}  // namespace tenon::program
