@@ -65,11 +65,12 @@ TEST_F(Cli, SaysItsVersion) {
 }
 
 TEST_F(Cli, UsageErrorsListWhatExists) {
-  expect_error("", 2, "commands: run, bench, show, demo");
-  expect_error("rnu model.onnx", 2, "unknown command 'rnu'; commands: run, bench, show, demo");
+  expect_error("", 2, "commands: compile, run, bench, show, demo");
+  expect_error("rnu model.onnx", 2,
+               "unknown command 'rnu'; commands: compile, run, bench, show, demo");
   expect_error("bench x.onnx --jsn", 2, "--jsn; options of `tenon bench`: --help, --input, --dim");
   expect_error("run", 2, "model is required");
-  expect_error("--jsn", 2, "unknown option '--jsn'; commands: run, bench, show, demo");
+  expect_error("--jsn", 2, "unknown option '--jsn'; commands: compile, run, bench, show, demo");
   expect_error("run ''", 2, "model: is empty");
   expect_error("run x.onnx --output ''", 2, "--output: is empty");
   expect_error("run x.onnx --dim seq", 2, "'seq' is not NAME=VALUE");
@@ -304,6 +305,21 @@ TEST_F(Cli, ReplaysASavedGraph) {
   expect_error("replay " + path("none.txt"), 1, "cannot be read");
   expect_error("replay " + path("model.onnx"), 1, "does not begin with");
   expect_error("replay " + path("case.txt") + " --device tpu", 2, "there is: cpu");
+}
+
+TEST_F(Cli, CompilesToAFileThatRunsWithoutTheModel) {
+  const Outcome compiled =
+      tenon("compile " + path("model.onnx") + " --output " + path("model.tenon"));
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  EXPECT_EQ(compiled.out.find(path("model.tenon") + ": "), 0U) << compiled.out;
+  const std::string run = " --dim batch=1 --dim seq=8";
+  const Outcome direct = tenon("run " + path("model.onnx") + run);
+  const Outcome loaded = tenon("run " + path("model.tenon") + run);
+  ASSERT_EQ(loaded.code, 0) << loaded.err;
+  EXPECT_NE(loaded.err.find("kernels loaded in"), std::string::npos) << loaded.err;
+  EXPECT_EQ(loaded.out, direct.out);
+  expect_error("run " + path("model.tenon") + " --codegen c", 2, "is compiled: --codegen");
+  expect_error("compile " + path("model.onnx"), 2, "--output is required");
 }
 
 }  // namespace

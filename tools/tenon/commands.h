@@ -28,12 +28,17 @@ struct ModelOptions {
   std::string precision = "f32";
   std::string codegen;  // what generates machine code; empty: TENON_CODEGEN, or llvm
   std::string device = "cpu";
+  std::string cpu;  // caps the instruction set; empty: what the machine has
 };
 
 struct RunOptions : ModelOptions {
   int threads = 0;
   std::string output;        // a folder; empty: print instead
   int64_t memory_limit = 0;  // bytes; 0: none
+};
+
+struct CompileCommand : ModelOptions {
+  std::string output;
 };
 
 struct BenchOptions : ModelOptions {
@@ -72,6 +77,7 @@ struct DemoOptions {
   int threads = 0;
 };
 
+void compile(const CompileCommand& options);
 void run(const RunOptions& options);
 void bench(const BenchOptions& options);
 void show(const ShowOptions& options);

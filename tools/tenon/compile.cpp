@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <string_view>
 #include <vector>
 
 #include "codegen/generator.h"
+#include "program/artifact_header.h"
 #include "schedule/precision.h"
 
 namespace tenon::cli {
@@ -36,6 +38,27 @@ Device parse_device(const std::string& name) {
   }
 }
 
+namespace {
+
+bool is_artifact(const std::string& path) {
+  auto magic = program::ArtifactHeader::kMagic;
+  magic.fill(0);
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(magic.data()), static_cast<std::streamsize>(magic.size()));
+  return magic == program::ArtifactHeader::kMagic;
+}
+
+CompiledGraph load_artifact(const ModelOptions& options, const Device& device) {
+  if (!options.codegen.empty() || options.precision != "f32")
+    throw UsageError("{} is compiled: --codegen and --precision were decided then", options.model);
+  CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
+  fmt::print(stderr, "tenon: {}: {} kernels loaded in {:.0f} ms\n", options.model,
+             graph.stats().kernels, graph.stats().milliseconds);
+  return graph;
+}
+
+}  // namespace
+
 CompiledGraph compile_model(const ModelOptions& options, int threads) {
   const std::string& path = options.model;
   if (!schedule::parse_precision(options.precision))
@@ -46,10 +69,17 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
   if (!is_available(device))
     throw Error(ErrorKind::User,
                 fmt::format("{} is not available: {}", to_string(device), why_unavailable(device)));
+  if (is_artifact(path)) {
+    CompiledGraph graph = load_artifact(options, device);
+    if (threads > 0) use_threads(graph, threads);
+    return graph;
+  }
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
-  CompiledGraph graph = Session().compile_onnx(
-      path, {.device = device, .codegen = options.codegen, .precision = options.precision});
+  CompiledGraph graph = Session().compile_onnx(path, {.device = device,
+                                                      .cpu = options.cpu,
+                                                      .codegen = options.codegen,
+                                                      .precision = options.precision});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

@@ -1,4 +1,5 @@
-// What every command does first: compile the model, saying so on stderr.
+// What every command does first: compile the model, or load one that `tenon compile` wrote, saying
+// so on stderr.
 #pragma once
 
 #include "tenon/tenon.h"

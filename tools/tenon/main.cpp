@@ -10,13 +10,14 @@
 #include <type_traits>
 
 #include "tenon/error.h"
+#include "tenon/version.h"
 #include "tools/tenon/arguments.h"
 #include "tools/tenon/commands.h"
 
 namespace tenon::cli {
 namespace {
 
-constexpr const char* kVersion = "tenon " TENON_VERSION;
+constexpr const char* kVersion = "tenon " TENON_VERSION_STRING;
 constexpr int kWorkFailed = 1, kBadUsage = 2;
 
 // Unlike CLI::Range it says what is no number at all, and refuses NaN.
@@ -37,6 +38,7 @@ const CLI::Validator kNotEmpty(
 
 struct CommandLine {
   CLI::App app{"Tenon compiles a model once and runs it at any shape.", "tenon"};
+  CompileCommand compile;
   RunOptions run;
   BenchOptions bench;
   ShowOptions show;
@@ -47,6 +49,7 @@ struct CommandLine {
   CommandLine() {
     app.set_version_flag("--version", kVersion);
     app.require_subcommand(1);
+    add_compile();
     add_run();
     add_bench();
     add_show();
@@ -64,7 +67,7 @@ struct CommandLine {
   }
 
   static void add_model(CLI::App* command, std::string& model) {
-    command->add_option("model", model, "An ONNX file")
+    command->add_option("model", model, "An ONNX file, or what `tenon compile` made of one")
         ->required()
         ->check(kNotEmpty)
         ->type_name("MODEL.onnx");
@@ -83,13 +86,17 @@ struct CommandLine {
         ->take_all()
         ->allow_extra_args(false)
         ->type_name("NAME=EXTENT");
-    command
-        ->add_option(
-            "--precision", options.precision,
-            "What operands of contractions are rounded to: f32 (default); tf32, bf16 (GPUs)")
-        ->type_name("TYPE");
+    add_precision(command, options.precision);
     add_codegen(command, options.codegen);
     add_device(command, options.device);
+  }
+
+  static void add_precision(CLI::App* command, std::string& precision) {
+    command
+        ->add_option(
+            "--precision", precision,
+            "What operands of contractions are rounded to: f32 (default); tf32, bf16 (GPUs)")
+        ->type_name("TYPE");
   }
 
   static void add_device(CLI::App* command, std::string& device) {
@@ -107,6 +114,24 @@ struct CommandLine {
                      "that TENON_CC names")
         ->check(kNotEmpty)
         ->type_name("NAME");
+  }
+
+  void add_compile() {
+    CLI::App* command =
+        app.add_subcommand("compile", "Compile a model to a file that needs no compiler");
+    add_model(command, compile.model);
+    command->add_option("--output,-o", compile.output, "The file to write")
+        ->required()
+        ->check(kNotEmpty)
+        ->type_name("FILE");
+    command
+        ->add_option("--cpu", compile.cpu,
+                     "The most it may use of a CPU: avx2, avx512 (default: what this one has)")
+        ->check(kNotEmpty)
+        ->type_name("ISA");
+    add_precision(command, compile.precision);
+    add_codegen(command, compile.codegen);
+    add_device(command, compile.device);
   }
 
   void add_run() {
@@ -245,6 +270,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, const char* 
 int call(const CommandLine& line) {
   const std::string name = line.app.get_subcommands()[0]->get_name();
   int exit_code = 0;
+  if (name == "compile") compile(line.compile);
   if (name == "run") run(line.run);
   if (name == "bench") bench(line.bench);
   if (name == "show") show(line.show);
