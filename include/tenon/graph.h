@@ -63,6 +63,14 @@ struct AttentionOptions {
   int64_t kv_heads = 0;  // 0: as many as heads
   Value mask = {};       // added to the scores; broadcast to [batch, heads, queries, keys]
   double scale = 0;      // of the scores; 0: 1 / sqrt(head_dim)
+  bool causal = false;   // query i sees key j where j <= i + keys - queries
+  int64_t window = 0;    // of causal: of those it sees the last so many; 0: all
+  double softcap = 0;    // c: scores become c * tanh(score / c) before the mask is added; 0: no cap
+};
+
+struct RotaryOptions {
+  int64_t heads = 1;
+  bool interleaved = false;  // pairs are neighbours, else halves of a head
 };
 
 class Graph {
@@ -132,6 +140,18 @@ class Graph {
   Value reduce_min(const Value& x, const std::vector<int64_t>& axes);
   Value softmax(const Value& x, int64_t axis = -1);
   Value layer_norm(const Value& x, const Value& scale, const Value& bias, double epsilon = 1e-5);
+  // x / sqrt(mean(x^2) + epsilon) * scale, along the last axis.
+  Value rms_norm(const Value& x, const Value& scale, double epsilon = 1e-5);
+  // activation((x @ w) * row_scale + bias) + residual; w [k, n], bias [n], row_scale [rows..., 1].
+  // What is no tensor is left out.
+  Value linear(const Value& x, const Value& w, const Value& bias = {}, const Value& residual = {},
+               ActivationKind activation = ActivationKind::None, const Value& row_scale = {});
+  // activation((x @ gate) * row_scale) * ((x @ up) * row_scale); SwiGLU where it is Silu.
+  Value gated_linear(const Value& x, const Value& gate, const Value& up,
+                     ActivationKind activation = ActivationKind::Silu, const Value& row_scale = {});
+  // Turns pairs of each head's first r elements by angles: x [batch, length, heads*head_dim]; cos
+  // and sin [length, r/2] or [batch, length, r/2]; (a, b) becomes (a cos - b sin, b cos + a sin).
+  Value rotary(const Value& x, const Value& cos, const Value& sin, const RotaryOptions& options);
   // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim]: like q.
   Value attention(const Value& q, const Value& k, const Value& v, const AttentionOptions& options);
 

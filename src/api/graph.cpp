@@ -3,6 +3,7 @@
 
 #include "api/graph_state.h"
 #include "base/error.h"
+#include "graph/activation.h"
 
 namespace tenon {
 namespace {
@@ -204,6 +205,35 @@ Value Graph::layer_norm(const Value& x, const Value& scale, const Value& bias, d
   return op1("layer_norm", {x, scale, bias}, {{"epsilon", epsilon}});
 }
 
+Value Graph::rms_norm(const Value& x, const Value& scale, double epsilon) {
+  return op1("rms_norm", {x, scale}, {{"epsilon", epsilon}});
+}
+
+Value Graph::linear(const Value& x, const Value& w, const Value& bias, const Value& residual,
+                    ActivationKind activation, const Value& row_scale) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.linear(GraphState::node_of(x), GraphState::node_of(w),
+                                        GraphState::node_of(bias), GraphState::node_of(residual),
+                                        *graph::parse_activation(to_string(activation)),
+                                        GraphState::node_of(row_scale)));
+}
+
+Value Graph::gated_linear(const Value& x, const Value& gate, const Value& up,
+                          ActivationKind activation, const Value& row_scale) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.gated_linear(
+      GraphState::node_of(x), GraphState::node_of(gate), GraphState::node_of(up),
+      *graph::parse_activation(to_string(activation)), GraphState::node_of(row_scale)));
+}
+
+Value Graph::rotary(const Value& x, const Value& cos, const Value& sin,
+                    const RotaryOptions& options) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.rotary(GraphState::node_of(x), GraphState::node_of(cos),
+                                        GraphState::node_of(sin),
+                                        {options.heads, options.interleaved}));
+}
+
 Value Graph::attention(const Value& q, const Value& k, const Value& v,
                        const AttentionOptions& options) {
   GraphState& state = GraphState::of(*this);
@@ -211,7 +241,10 @@ Value Graph::attention(const Value& q, const Value& k, const Value& v,
                                       .head_dim = options.head_dim,
                                       .kv_heads = options.kv_heads,
                                       .scale = options.scale,
-                                      .mask = GraphState::node_of(options.mask)};
+                                      .mask = GraphState::node_of(options.mask),
+                                      .causal = options.causal,
+                                      .window = options.window,
+                                      .softcap = options.softcap};
   return state.value(state.graph.attention(GraphState::node_of(q), GraphState::node_of(k),
                                            GraphState::node_of(v), inner));
 }

@@ -9,6 +9,7 @@
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
 #include "legalize/decompose.h"
+#include "legalize/decompose_fused.h"
 #include "legalize/legalize.h"
 #include "plan/plan_arena.h"
 #include "simplify/simplify.h"

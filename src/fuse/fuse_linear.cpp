@@ -84,7 +84,7 @@ graph::Graph fuse_linear(const graph::Graph& graph) {
   return replace_matches(graph, matches, [](const Site& site, const LinearParts& m) {
     Value bias = m.bias ? site.vector(m.bias) : Value{};
     return site.g.linear(site.moved(m.x), site.moved(m.w), bias, site.moved(m.residual),
-                         m.activation);
+                         m.activation, site.moved(m.row_scale));
   });
 }
 

@@ -3,6 +3,7 @@
 // slices of the wide one; since weights and biases depend on parameters only, the concatenation is
 // prologue work, done once per set of weights.
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "fuse/fuse.h"
@@ -44,7 +45,8 @@ std::unordered_set<const Node*> fixed_nodes(std::span<const Node* const> order) 
 // The groups of two and more, in the order of their first members.
 std::vector<Group> find_groups(std::span<const Node* const> order) {
   std::unordered_set<const Node*> fixed = fixed_nodes(order);
-  std::unordered_map<Value, std::map<std::pair<Activation, bool>, size_t>> index;
+  using Form = std::tuple<Activation, bool, const Node*, int>;  // with bias, scale of the rows
+  std::unordered_map<Value, std::map<Form, size_t>> index;
   std::vector<Group> groups;
   for (const Node* node : order) {
     if (node->op() != Op::Linear) continue;
@@ -54,7 +56,8 @@ std::vector<Group> find_groups(std::span<const Node* const> order) {
         fixed.contains(parts.w.node) && (!parts.bias || fixed.contains(parts.bias.node));
     if (!weights_fixed || fixed.contains(parts.x.node)) continue;
     bool has_bias = static_cast<bool>(parts.bias);
-    auto [found, added] = index[parts.x].try_emplace({parts.activation, has_bias}, groups.size());
+    const Form form = {parts.activation, has_bias, parts.row_scale.node, parts.row_scale.result};
+    auto [found, added] = index[parts.x].try_emplace(form, groups.size());
     if (added) groups.emplace_back();
     groups[found->second].members.push_back(node);
   }
@@ -75,7 +78,8 @@ Value build_wide(const Site& site, const Group& group) {
   }
   Value w = site.g.concat(weights, 1);
   Value bias = biases.empty() ? Value{} : site.g.concat(biases, 0);
-  return site.g.linear(site.moved(first.x), w, bias, {}, first.activation);
+  return site.g.linear(site.moved(first.x), w, bias, {}, first.activation,
+                       site.moved(first.row_scale));
 }
 
 Value build_slice(graph::Graph& g, Value wide, int64_t start, int64_t columns) {

@@ -10,6 +10,7 @@ LinearParts parts_of(const graph::Node& linear) {
   int next = 2;
   if (linear.attributes().integer("bias") != 0) parts.bias = linear.operand(next++);
   if (linear.attributes().integer("residual") != 0) parts.residual = linear.operand(next);
+  if (linear.attributes().integer("row_scale") != 0) parts.row_scale = linear.operands().back();
   parts.activation = *graph::parse_activation(linear.attributes().text("activation"));
   return parts;
 }

@@ -10,6 +10,7 @@ struct LinearParts {
   graph::Value x, w;
   graph::Value bias = {}, residual = {};  // may be absent
   graph::Activation activation = graph::Activation::None;
+  graph::Value row_scale = {};  // may be absent
 };
 
 LinearParts parts_of(const graph::Node& linear);

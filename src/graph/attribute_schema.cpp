@@ -85,7 +85,13 @@ void canonicalize(Op op, std::span<const Value> operands, Attributes& attributes
     set_default(attributes, "bias", int64_t{0});
     set_default(attributes, "residual", int64_t{0});
   }
+  if (op == Op::GatedLinear) set_default(attributes, "activation", "none");
+  if (op == Op::Linear || op == Op::GatedLinear) set_default(attributes, "row_scale", int64_t{0});
+  if (op == Op::Rotary) set_default(attributes, "interleaved", int64_t{0});
   if (op == Op::Attention) {
+    set_default(attributes, "causal", int64_t{0});
+    set_default(attributes, "window", int64_t{0});
+    set_default(attributes, "softcap", 0.0);
     if (attributes.integer("kv_heads", 0) == 0) {
       attributes.set("kv_heads", attributes.integer("heads"));
     }

@@ -36,14 +36,34 @@ Value Graph::layer_norm(Value x, Value scale, Value bias, double epsilon) {
   return apply(Op::LayerNorm, {x, scale, bias}, {{"epsilon", epsilon}});
 }
 
-Value Graph::linear(Value x, Value w, Value bias, Value residual, Activation activation) {
+Value Graph::rms_norm(Value x, Value scale, double epsilon) {
+  return apply(Op::RmsNorm, {x, scale}, {{"epsilon", epsilon}});
+}
+
+Value Graph::linear(Value x, Value w, Value bias, Value residual, Activation activation,
+                    Value row_scale) {
   std::vector<Value> operands{x, w};
   if (bias) operands.push_back(bias);
   if (residual) operands.push_back(residual);
+  if (row_scale) operands.push_back(row_scale);
   return apply(Op::Linear, std::move(operands),
                {{"activation", std::string(to_string(activation))},
                 {"bias", int64_t{bias ? 1 : 0}},
-                {"residual", int64_t{residual ? 1 : 0}}});
+                {"residual", int64_t{residual ? 1 : 0}},
+                {"row_scale", int64_t{row_scale ? 1 : 0}}});
+}
+
+Value Graph::gated_linear(Value x, Value gate, Value up, Activation activation, Value row_scale) {
+  std::vector<Value> operands{x, gate, up};
+  if (row_scale) operands.push_back(row_scale);
+  return apply(Op::GatedLinear, std::move(operands),
+               {{"activation", std::string(to_string(activation))},
+                {"row_scale", int64_t{row_scale ? 1 : 0}}});
+}
+
+Value Graph::rotary(Value x, Value cos, Value sin, const RotaryOptions& options) {
+  return apply(Op::Rotary, {x, cos, sin},
+               {{"heads", options.heads}, {"interleaved", int64_t{options.interleaved ? 1 : 0}}});
 }
 
 Value Graph::attention(Value q, Value k, Value v, const AttentionOptions& options) {
@@ -57,7 +77,10 @@ Value Graph::attention(Value q, Value k, Value v, const AttentionOptions& option
                {{"heads", options.heads},
                 {"head_dim", head_dim},
                 {"kv_heads", options.kv_heads},
-                {"scale", options.scale}});
+                {"scale", options.scale},
+                {"causal", int64_t{options.causal ? 1 : 0}},
+                {"window", options.window},
+                {"softcap", options.softcap}});
 }
 
 Value Graph::shape_of(Value x) {

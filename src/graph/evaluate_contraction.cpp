@@ -1,9 +1,5 @@
-// Evaluation of matmul, linear and attention: f64 sums in ascending order of the contracted axis,
-// rounded once.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+// Evaluation of matmul and the linears: f64 sums in ascending order of the contracted axis, rounded
+// once.
 #include "base/error.h"
 #include "graph/activation.h"
 #include "graph/evaluate.h"
@@ -49,18 +45,6 @@ std::vector<T> product(const Matrices& s, const std::vector<T>& a, const std::ve
   return c;
 }
 
-// exp(row - max) / sum; 0 where every score is -inf.
-void softmax_row(std::span<double> row) {
-  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (const double score : row) largest = std::isnan(score) ? score : std::max(largest, score);
-  if (largest == -std::numeric_limits<double>::infinity()) {
-    std::ranges::fill(row, 0.0);
-    return;
-  }
-  for (double& score : row) sum += score = std::exp(score - largest);
-  for (double& score : row) score /= sum;
-}
-
 }  // namespace
 
 Results matmul(const Evaluation& e) {
@@ -82,22 +66,53 @@ Results matmul(const Evaluation& e) {
   return {std::move(result)};
 }
 
-Results linear(const Evaluation& e) {
-  const Tensor &x = e.operand(0), &w = e.operand(1);
-  Matrices s = matrices(x, w);
-  std::vector<double> values = product(s, to_doubles(x), to_doubles(w));
-  if (e.attributes().integer("bias") != 0) {
-    const std::vector<double> bias = to_doubles(e.operand(2));
-    if (bias.size() != s.n)
-      throw user_error("[linear] bias has {} elements, not {}", bias.size(), s.n);
-    for (size_t i = 0; i < values.size(); ++i) values[i] += bias[i % s.n];
+namespace {
+
+// activation((x @ w) * scale of the row + bias)
+std::vector<double> activated_product(const Evaluation& e, const Matrices& s, const Tensor& w,
+                                      const Tensor* row_scale, const Tensor* bias,
+                                      Activation activation) {
+  std::vector<double> values = product(s, to_doubles(e.operand(0)), to_doubles(w));
+  if (row_scale) {
+    const std::vector<double> scale = to_doubles(*row_scale);
+    if (scale.size() * s.n != values.size()) {
+      throw user_error("[{}] row_scale has {} elements, not {}", info(e.node.op()).text,
+                       scale.size(), s.n == 0 ? 0 : values.size() / s.n);
+    }
+    for (size_t i = 0; i < values.size(); ++i) values[i] *= scale[i / s.n];
   }
-  const std::optional<Activation> kind = parse_activation(e.attributes().text("activation"));
-  if (const std::optional<Op> op = op_of(kind.value())) {
+  if (bias) {
+    const std::vector<double> added = to_doubles(*bias);
+    if (added.size() != s.n) {
+      throw user_error("[linear] bias has {} elements, not {}", added.size(), s.n);
+    }
+    for (size_t i = 0; i < values.size(); ++i) values[i] += added[i % s.n];
+  }
+  if (const std::optional<Op> op = op_of(activation)) {
     for (double& value : values) value = activate(*op, value);
   }
+  return values;
+}
+
+// The last operand, where the attribute says that it is one.
+const Tensor* row_scale_of(const Evaluation& e) {
+  return e.attributes().integer("row_scale") != 0 ? e.operands.back() : nullptr;
+}
+
+Activation activation_of(const Evaluation& e) {
+  return parse_activation(e.attributes().text("activation")).value();
+}
+
+}  // namespace
+
+Results linear(const Evaluation& e) {
+  Matrices s = matrices(e.operand(0), e.operand(1));
+  int next = 2;
+  const Tensor* bias = e.attributes().integer("bias") != 0 ? &e.operand(next++) : nullptr;
+  std::vector<double> values =
+      activated_product(e, s, e.operand(1), row_scale_of(e), bias, activation_of(e));
   if (e.attributes().integer("residual") != 0) {
-    const Tensor& residual = *e.operands.back();
+    const Tensor& residual = e.operand(next);
     if (residual.shape != s.shape) throw user_error("[linear] residual has another shape");
     const std::vector<double> added = to_doubles(residual);
     for (size_t i = 0; i < values.size(); ++i) values[i] += added[i];
@@ -105,48 +120,18 @@ Results linear(const Evaluation& e) {
   return {from_doubles(e.dtype(), std::move(s.shape), values)};
 }
 
-Results attention(const Evaluation& e) {
-  const Tensor &tq = e.operand(0), &tk = e.operand(1), &tv = e.operand(2);
-  const auto heads = static_cast<size_t>(e.attributes().integer("heads"));
-  const auto kv_heads = static_cast<size_t>(e.attributes().integer("kv_heads"));
-  const auto width = static_cast<size_t>(e.attributes().integer("head_dim"));
-  const double scale = e.attributes().number("scale");
-  const auto batch = static_cast<size_t>(tq.shape[0]), queries = static_cast<size_t>(tq.shape[1]);
-  const auto keys = static_cast<size_t>(tk.shape[1]);
-  if (tk.shape != tv.shape || tk.shape[0] != tq.shape[0]) {
-    throw user_error("[attention] extents of q, k and v differ: [{}] x [{}] x [{}]",
-                     fmt::join(tq.shape, ", "), fmt::join(tk.shape, ", "),
-                     fmt::join(tv.shape, ", "));
+Results gated_linear(const Evaluation& e) {
+  const Tensor &gate = e.operand(1), &up = e.operand(2), *row_scale = row_scale_of(e);
+  Matrices s = matrices(e.operand(0), gate);
+  if (up.shape != gate.shape) {
+    throw user_error("[gated_linear] gate and up differ: [{}] x [{}]", fmt::join(gate.shape, ", "),
+                     fmt::join(up.shape, ", "));
   }
-  const std::vector<double> q = to_doubles(tq), k = to_doubles(tk), v = to_doubles(tv);
-  const Extents score_shape{tq.shape[0], static_cast<int64_t>(heads), tq.shape[1], tk.shape[1]};
-  std::vector<double> mask;
-  std::vector<int64_t> at_mask;
-  if (e.node.operand_count() == 4) {
-    mask = to_doubles(e.operand(3));
-    at_mask = spread_offsets(e.operand(3).shape, score_shape);
-  }
-  std::vector<double> result(q.size()), scores(keys);
-  const size_t row_q = heads * width, row_kv = kv_heads * width;
-  for (size_t row = 0; row < batch * heads * queries; ++row) {
-    const size_t b = row / (heads * queries), h = row / queries % heads, i = row % queries;
-    const double* qi = q.data() + (b * queries + i) * row_q + h * width;
-    const size_t head_kv = b * keys * row_kv + h / (heads / kv_heads) * width;
-    for (size_t j = 0; j < keys; ++j) {
-      const double* kj = k.data() + head_kv + j * row_kv;
-      double sum = 0;
-      for (size_t d = 0; d < width; ++d) sum += qi[d] * kj[d];
-      scores[j] = sum * scale;
-      if (!mask.empty()) scores[j] += mask[static_cast<size_t>(at_mask[row * keys + j])];
-    }
-    softmax_row(scores);
-    double* out = result.data() + (b * queries + i) * row_q + h * width;
-    for (size_t j = 0; j < keys; ++j) {
-      const double* vj = v.data() + head_kv + j * row_kv;
-      for (size_t d = 0; d < width; ++d) out[d] += scores[j] * vj[d];
-    }
-  }
-  return {from_doubles(e.dtype(), tq.shape, result)};
+  std::vector<double> values = activated_product(e, s, gate, row_scale, nullptr, activation_of(e));
+  const std::vector<double> factors =
+      activated_product(e, s, up, row_scale, nullptr, Activation::None);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= factors[i];
+  return {from_doubles(e.dtype(), std::move(s.shape), values)};
 }
 
 }  // namespace tenon::graph::evaluators

@@ -1,4 +1,4 @@
-// Evaluation of reductions and of the row ops built on them: softmax and layer_norm. Sums are in
+// Evaluation of reductions and of the row ops built on them: softmax and the norms. Sums are in
 // f64.
 #include <algorithm>
 #include <cmath>
@@ -157,6 +157,25 @@ Results layer_norm(const Evaluation& e) {
     variance /= static_cast<double>(length);
     const double factor = 1 / std::sqrt(variance + epsilon);
     for (size_t i = 0; i < length; ++i) row[i] = (row[i] - mean) * factor * scale[i] + bias[i];
+  }
+  return {from_doubles(x.dtype, x.shape, values)};
+}
+
+Results rms_norm(const Evaluation& e) {
+  const Tensor& x = e.operand(0);
+  const std::vector<double> scale = to_doubles(e.operand(1));
+  const double epsilon = e.attributes().number("epsilon");
+  const auto length = static_cast<size_t>(x.shape.back());
+  if (scale.size() != length) {
+    throw user_error("[rms_norm] scale has {} elements, not {}", scale.size(), length);
+  }
+  std::vector<double> values = to_doubles(x);
+  for (size_t at = 0; at < values.size(); at += length) {
+    const std::span<double> row(values.data() + at, length);
+    double squares = 0;
+    for (const double v : row) squares += v * v;
+    const double factor = 1 / std::sqrt(squares / static_cast<double>(length) + epsilon);
+    for (size_t i = 0; i < length; ++i) row[i] = row[i] * factor * scale[i];
   }
   return {from_doubles(x.dtype, x.shape, values)};
 }

@@ -45,6 +45,14 @@ struct AttentionOptions {
   int64_t kv_heads = 0;  // 0: as many as heads
   double scale = 0;      // 0: 1 / sqrt(head_dim)
   Value mask = {};       // added to the scores; broadcast to [batch, heads, queries, keys]
+  bool causal = false;   // query i sees key j where j <= i + keys - queries
+  int64_t window = 0;    // of causal: of those it sees the last so many; 0: all
+  double softcap = 0;    // c: scores become c * tanh(score / c) before the mask is added; 0: no cap
+};
+
+struct RotaryOptions {
+  int64_t heads = 1;
+  bool interleaved = false;  // pairs are neighbours, else halves of a head
 };
 
 class Graph {
@@ -100,12 +108,20 @@ class Graph {
   }
   Value softmax(Value x, int64_t axis) { return apply(Op::Softmax, {x}, {{"axis", axis}}); }
   Value layer_norm(Value x, Value scale, Value bias, double epsilon);
-  // activation(x @ w + bias) + residual; w is [K, N]; bias and residual may be absent. Operands are
-  // x, w, then bias if attribute "bias" is 1, then residual if "residual" is 1; attribute
-  // "activation" is the op's text or "none".
-  Value linear(Value x, Value w, Value bias, Value residual, Activation activation);
+  Value rms_norm(Value x, Value scale, double epsilon);
+  // activation((x @ w) * row_scale + bias) + residual; w is [K, N], row_scale [rows..., 1]; all but
+  // x and w may be absent. Operands are x, w, then bias if attribute "bias" is 1, then residual if
+  // "residual" is 1, then row_scale if "row_scale" is 1; attribute "activation" is the op's text or
+  // "none".
+  Value linear(Value x, Value w, Value bias, Value residual, Activation activation,
+               Value row_scale = {});
+  // activation((x @ gate) * row_scale) * ((x @ up) * row_scale); row_scale may be absent.
+  Value gated_linear(Value x, Value gate, Value up, Activation activation, Value row_scale = {});
+  // x [batch, length, heads*head_dim]; cos and sin [length, r/2] or [batch, length, r/2].
+  Value rotary(Value x, Value cos, Value sin, const RotaryOptions& options);
   // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim] -> like q. A row
-  // whose keys are all masked with -inf gives 0. Attributes heads, kv_heads, head_dim, scale.
+  // that sees no key, or whose keys are all masked with -inf, gives 0. The options are attributes,
+  // the mask is an operand.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options);
   // The extents of x as an i64 vector.
   Value shape_of(Value x);

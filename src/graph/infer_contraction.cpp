@@ -1,6 +1,6 @@
-// Inference of contractions and the fused ops around them: matmul, layer_norm, linear, attention.
+// Inference of contractions and the fused ops around them: matmul, norms, linears, attention.
 #include "graph/activation.h"
-#include "graph/infer.h"
+#include "graph/infer_checks.h"
 
 namespace tenon::graph::rules {
 
@@ -25,6 +25,30 @@ int64_t positive(const Inference& op, std::string_view name) {
     throw op.fail(fmt::format("{} = {} is not allowed", name, value));
   }
   return value;
+}
+
+void check_activation(const Inference& op) {
+  const std::string& activation = op.attributes().text("activation");
+  if (!parse_activation(activation)) {
+    throw op.fail(fmt::format("activation \"{}\" is unknown", activation));
+  }
+}
+
+// The last operand, where the attribute says that it is one: [rows..., 1].
+void check_row_scale(Inference& op, const Shape& x) {
+  if (op.attributes().integer("row_scale") == 0) return;
+  const Shape& scale = op.operand(op.operand_count() - 1).shape;
+  if (scale.rank() != x.rank()) throw op.fail("row_scale must have the rank of x");
+  for (int i = 0; i < x.rank() - 1; ++i) op.same(x[i], scale[i], "rows of x and row_scale");
+  op.same(scale[x.rank() - 1], 1, "last extent of row_scale and 1");
+}
+
+// x @ w, w a matrix.
+std::vector<Dim> product_dims(Inference& op, const Shape& x, const Shape& w) {
+  op.same(x[x.rank() - 1], w[0], "inner extents");
+  std::vector<Dim> dims = x.dims();
+  dims.back() = w[1];
+  return dims;
 }
 
 }  // namespace
@@ -56,36 +80,61 @@ void layer_norm(Inference& op) {
   op.result(x, op.operand(0).dtype);
 }
 
+void rms_norm(Inference& op) {
+  check_float_and_equal(op);
+  const Shape &x = op.operand(0).shape, &scale = op.operand(1).shape;
+  if (x.rank() == 0) throw op.fail("a scalar has no axis to normalize");
+  if (scale.rank() != 1) throw op.fail("scale must have one axis");
+  if (op.attributes().number("epsilon") < 0) throw op.fail("epsilon is negative");
+  op.same(x[x.rank() - 1], scale[0], "last extent and scale");
+  op.result(x, op.operand(0).dtype);
+}
+
 void linear(Inference& op) {
   check_float_and_equal(op);
-  const int64_t has_bias = op.attributes().integer("bias");
-  const int64_t has_residual = op.attributes().integer("residual");
-  if (has_bias < 0 || has_bias > 1 || has_residual < 0 || has_residual > 1 ||
-      op.operand_count() != 2 + has_bias + has_residual) {
-    throw op.fail(fmt::format("bias = {} and residual = {} do not fit the number of operands",
-                              has_bias, has_residual));
+  const int64_t has_bias = checked_integer(op, "bias", kFlag);
+  const int64_t has_residual = checked_integer(op, "residual", kFlag);
+  const int64_t has_scale = checked_integer(op, "row_scale", kFlag);
+  if (op.operand_count() != 2 + has_bias + has_residual + has_scale) {
+    throw op.fail(
+        fmt::format("bias = {}, residual = {} and row_scale = {} do not fit the number of operands",
+                    has_bias, has_residual, has_scale));
   }
-  if (!parse_activation(op.attributes().text("activation"))) {
-    throw op.fail(fmt::format("activation \"{}\" is unknown", op.attributes().text("activation")));
-  }
+  check_activation(op);
   const Shape &x = op.operand(0).shape, &w = op.operand(1).shape;
   if (x.rank() < 2 || w.rank() != 2) throw op.fail("needs x of two axes or more, and w of two");
-  op.same(x[x.rank() - 1], w[0], "inner extents");
-  std::vector<Dim> dims = x.dims();
-  dims.back() = w[1];
+  std::vector<Dim> dims = product_dims(op, x, w);
   if (has_bias != 0) {
     const Shape& bias = op.operand(2).shape;
     if (bias.rank() != 1) throw op.fail("bias must have one axis");
     dims.back() = op.same(w[1], bias[0], "columns and bias");
   }
   if (has_residual != 0) {
-    const Shape& residual = op.operand(op.operand_count() - 1).shape;
+    const Shape& residual = op.operand(static_cast<int>(2 + has_bias)).shape;
     if (residual.rank() != x.rank()) throw op.fail("residual must have the rank of the result");
     for (int i = 0; i < x.rank(); ++i) {
       Dim& dim = dims[static_cast<size_t>(i)];
       dim = op.same(dim, residual[i], "result and residual extents");
     }
   }
+  check_row_scale(op, x);
+  op.result(Shape(std::move(dims)), op.operand(0).dtype);
+}
+
+void gated_linear(Inference& op) {
+  check_float_and_equal(op);
+  const int64_t has_scale = checked_integer(op, "row_scale", kFlag);
+  if (op.operand_count() != 3 + has_scale) {
+    throw op.fail(fmt::format("row_scale = {} does not fit the number of operands", has_scale));
+  }
+  check_activation(op);
+  const Shape &x = op.operand(0).shape, &gate = op.operand(1).shape, &up = op.operand(2).shape;
+  if (x.rank() < 2 || gate.rank() != 2 || up.rank() != 2) {
+    throw op.fail("needs x of two axes or more, gate and up of two");
+  }
+  std::vector<Dim> dims = product_dims(op, x, gate);
+  dims.back() = op.same(dims.back(), product_dims(op, x, up).back(), "columns of gate and up");
+  check_row_scale(op, x);
   op.result(Shape(std::move(dims)), op.operand(0).dtype);
 }
 
@@ -96,6 +145,10 @@ void attention(Inference& op) {
   if (heads % kv_heads != 0) {
     throw op.fail(fmt::format("{} heads are no multiple of {} kv_heads", heads, kv_heads));
   }
+  const int64_t causal = checked_integer(op, "causal", kFlag);
+  const int64_t window = checked_integer(op, "window", {0, int64_t{1} << 31});
+  if (window != 0 && causal == 0) throw op.fail("a window needs causal attention");
+  if (op.attributes().number("softcap") < 0) throw op.fail("softcap is negative");
   const Shape &q = op.operand(0).shape, &k = op.operand(1).shape, &v = op.operand(2).shape;
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3) throw op.fail("q, k and v need three axes");
   op.same(q[2], heads * head_dim, "last extent of q and heads * head_dim");

@@ -1,5 +1,5 @@
-// Inference of linear attention.
-#include "graph/infer.h"
+// Inference of rotary positions and of linear attention.
+#include "graph/infer_checks.h"
 
 namespace tenon::graph::rules {
 
@@ -12,6 +12,35 @@ void check_shape(Inference& op, int operand, const std::vector<Dim>& wanted,
 }
 
 }  // namespace
+
+void rotary(Inference& op) {
+  check_float(op, 0);
+  check_dtypes(op, 3);
+  checked_integer(op, "interleaved", kFlag);
+  const int64_t heads = checked_integer(op, "heads", {1, int64_t{1} << 31});
+  const Shape& x = op.operand(0).shape;
+  if (x.rank() != 3) throw op.fail("x needs three axes");
+  if (!x[2].is_const()) throw op.unsupported("the last extent of x must be a constant");
+  const int64_t width = x[2].const_value();
+  if (width % heads != 0) {
+    throw op.fail(fmt::format("the last extent of x is no multiple of {} heads", heads));
+  }
+  for (int i = 1; i < 3; ++i) {
+    const Shape& angles = op.operand(i).shape;
+    const int rank = angles.rank();
+    if (rank != 2 && rank != 3) throw op.fail("cos and sin need two or three axes");
+    if (rank != op.operand(1).shape.rank()) throw op.fail("cos and sin differ in rank");
+    if (!angles[rank - 1].is_const())
+      throw op.unsupported("the count of angles must be a constant");
+    op.same(angles[rank - 1], op.operand(1).shape[rank - 1], "angles of cos and sin");
+    op.same(angles[rank - 2], x[1], "lengths of x and of cos and sin");
+    if (rank == 3) op.same(angles[0], x[0], "batches of x and of cos and sin");
+    if (2 * angles[rank - 1].const_value() > width / heads) {
+      throw op.fail("there are more angles than pairs of elements in a head");
+    }
+  }
+  op.result(x, op.operand(0).dtype);
+}
 
 void linear_attention(Inference& op) {
   for (int i = 0; i < op.operand_count(); ++i) {

@@ -113,8 +113,8 @@ const Case kCases[] = {
      }},
     {"User [linear] activation \"swish\" is unknown: f32[4, 8] x f32[9, 2]",
      [](Fixture& f) { f.g.apply(Op::Linear, {f.a, f.b}, {{"activation", "swish"}}); }},
-    {"User [linear] bias = 1 and residual = 0 do not fit the number of operands: f32[4, 8] x "
-     "f32[9, 2]",
+    {"User [linear] bias = 1, residual = 0 and row_scale = 0 do not fit the number of operands: "
+     "f32[4, 8] x f32[9, 2]",
      [](Fixture& f) { f.g.apply(Op::Linear, {f.a, f.b}, {{"bias", 1}}); }},
     {"User [attention] q, k and v need three axes: f32[4, 8] x f32[4, 8] x f32[4, 8]",
      [](Fixture& f) { f.g.attention(f.a, f.a, f.a, {.heads = 2, .head_dim = 4}); }},

@@ -10,6 +10,11 @@ inline void add_transformer_ops(Graph& g, std::vector<Output>& outputs) {
   const auto input = [&](const char* name, Shape shape) {
     return g.input(name, {std::move(shape), DType::F32});
   };
+  const Value h = input("h", {batch, seq, 8}), angles = input("angles", {seq, 2});
+  const Value w = g.param("gate", {{8, 6}, DType::F32});
+  outputs.push_back({"rms", g.rms_norm(h, g.param("rms_scale", {{8}, DType::F32}), 1e-6)});
+  outputs.push_back({"rotated", g.rotary(h, angles, angles, {.heads = 2, .interleaved = true})});
+  outputs.push_back({"gated", g.gated_linear(h, w, w, Activation::Silu)});
   const std::vector<Value> attended =
       g.apply_all(Op::LinearAttention,
                   {input("query", {batch, 4, seq, 3}), input("key", {batch, 2, seq, 3}),

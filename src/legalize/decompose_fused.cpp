@@ -1,0 +1,59 @@
+// The table of fused ops, and the pass that takes apart those without a kernel.
+#include "legalize/decompose_fused.h"
+
+#include "graph/op_table.h"
+
+namespace tenon::legalize {
+
+using graph::Op;
+
+namespace {
+
+constexpr auto kFused = graph::partial_op_table<fused::Decomposition*>({
+#define FUSED(Name, function) {Op::Name, fused::function},
+#include "legalize/fused_decompositions.def"
+#undef FUSED
+});
+
+}  // namespace
+
+bool is_fused(Op op) { return kFused[static_cast<size_t>(op)] != nullptr; }
+
+std::vector<graph::Value> decompose_fused(graph::Graph& g, const graph::Node& node,
+                                          std::span<const graph::Value> operands) {
+  fused::Decomposition* function = kFused[static_cast<size_t>(node.op())];
+  if (!function) return {};
+  return {function(g, node, operands)};
+}
+
+bool has_kernel(const graph::Node& node) {
+  switch (node.op()) {
+    case Op::RmsNorm:
+    case Op::Rotary:
+    case Op::GatedLinear:
+      return false;
+    case Op::Linear:
+      return node.attributes().integer("row_scale") == 0;
+    case Op::Attention:
+      return node.attributes().integer("causal") == 0 && node.attributes().number("softcap") == 0;
+    default:
+      return true;
+  }
+}
+
+graph::Graph decompose_unclaimed(const graph::Graph& source) {
+  graph::Graph graph = source;
+  for (bool changed = true; changed;) {  // ends: a step is made of simpler ops
+    changed = false;
+    graph = rebuild(graph, [&](graph::Graph& g, const graph::Node& node,
+                               std::span<const graph::Value> operands) {
+      std::vector<graph::Value> results;
+      if (!has_kernel(node)) results = decompose_fused(g, node, operands);
+      changed = changed || !results.empty();
+      return results;
+    });
+  }
+  return graph;
+}
+
+}  // namespace tenon::legalize
