@@ -22,7 +22,7 @@ struct Routing {
 Routing route(Lowering& to, Value rows, Value router, const MoeOptions& options) {
   graph::Graph& g = to.g;
   const Dim count = rows.shape()[0], experts = router.shape()[1], top_k = options.top_k;
-  const Value likes = g.softmax(to.linear(rows, router, {}), 1);
+  const Value likes = g.softmax(g.matmul(rows, router), 1);
   const Results best = g.apply_all(
       Op::TopK, {likes, g.dims({top_k}, true)},
       {{"axis", int64_t{1}}, {"largest", int64_t{1}}, {"count", std::vector<Dim>{top_k}}});
@@ -83,9 +83,9 @@ Results lower_block(Lowering& to, const Moe& block) {
   std::vector<Dim> starts = {0};
   for (int64_t expert = 0; expert < router.shape()[1].const_value(); ++expert) {
     const Value mine = g.gather(rows, rows_of(to, routing.chosen, expert), 0);
-    const Value inner = to.gated(mine, matrix_of(to, gate, expert), matrix_of(to, up, expert),
-                                 block.options.activation);
-    parts.push_back(to.linear(inner, matrix_of(to, down, expert), {}));
+    const Value inner = g.gated_linear(mine, matrix_of(to, gate, expert), matrix_of(to, up, expert),
+                                       activation_of(block.options.activation));
+    parts.push_back(g.matmul(inner, matrix_of(to, down, expert)));
     starts.push_back(starts.back() + mine.shape()[0]);
   }
   starts.pop_back();

@@ -1,7 +1,6 @@
-// The values of a lowering, and leaves and single ops, which are the same under every policy.
+// The values of a lowering, leaves and single ops.
 #include "hir/lowering.h"
 
-#include "base/error.h"
 #include "hir/module.h"
 
 namespace tenon::hir {
@@ -14,10 +13,6 @@ std::vector<graph::Value> Lowering::add(const Block& block) {
 
 graph::Value Lowering::operator[](const HirValue& value) const {
   return value ? values_[static_cast<size_t>(Module::index(value))] : Value{};
-}
-
-graph::Value Lowering::activation(ActivationKind kind, Value x) {
-  return g.activation(static_cast<graph::Activation>(kind), x);
 }
 
 graph::Value Lowering::part(Value x, int axis, const Dim& start, const Dim& extent) {

@@ -1,7 +1,6 @@
-// Lowering: blocks become tensor ops. What one fused op can do is a member function here, and the
-// only place that knows the policy: under Direct it is that op, under Fusable it is written out in
-// the form that the passes of `fuse` find again. The blocks (lower_*.cpp) are written with these
-// functions, once for both.
+// Lowering: blocks become tensor ops, fused ones wherever there is one for what the block does.
+// What a module is as primitives is the same graph with its fused ops written out, so blocks
+// (lower_*.cpp) are written once for both policies.
 #pragma once
 
 #include <vector>
@@ -23,33 +22,27 @@ class Lowering {
   std::vector<Value> add(const Block& block);
   Value operator[](const HirValue& value) const;  // none of none
 
-  struct LinearParts {
-    Value bias = {}, residual = {};
-    ActivationKind activation = ActivationKind::None;
-  };
-  Value linear(Value x, Value w, const LinearParts& parts);
-  // As shared_linears: one wide linear, cut; or one for each.
-  std::vector<Value> linears(Value x, const std::vector<Value>& w, const std::vector<Value>& biases,
+  // Linears of one input: one wide linear, cut; or, to be fused, one for each.
+  std::vector<Value> linears(Value x, const std::vector<LinearWeights>& weights,
                              ActivationKind activation);
-  Value gated(Value x, Value gate, Value up, ActivationKind activation);
-  Value rms_norm(Value x, Value scale, double epsilon);
-  Value layer_norm(Value x, Value scale, Value bias, double epsilon);
-  Value rotary(Value x, Value cos, Value sin, int64_t heads, bool interleaved);
-  // `mask` is added to the scores: masks and bias of the options are not looked at.
-  Value attention(Value q, Value k, Value v, const AttentionOptions& options, Value mask);
+  Value attention(Value q, Value k, Value v, const AttentionOptions& options);
+  Value rotary(Value x, const RotaryOptions& options);
 
-  // Short forms.
-  Value activation(ActivationKind kind, Value x);
   Value number(double value, Value like) { return g.scalar(like.dtype(), value); }
   Value part(Value x, int axis, const Dim& start, const Dim& extent);  // of one axis
   Value positions(const Dim& count);                                   // i64: 0, 1, ...
 
  private:
-  bool direct() const { return policy_ == FusionPolicy::Direct; }
-
   FusionPolicy policy_;
   std::vector<Value> values_;  // of the module, by index
 };
+
+// The activations of the public API are those of the tensor IR.
+inline graph::Activation activation_of(ActivationKind kind) {
+  static_assert(static_cast<int>(ActivationKind::Sigmoid) ==
+                static_cast<int>(graph::Activation::Sigmoid));
+  return static_cast<graph::Activation>(kind);
+}
 
 // What each block becomes.
 using Results = std::vector<graph::Value>;
@@ -69,9 +62,7 @@ Results lower_block(Lowering& to, const Rotary& block);
 Results lower_block(Lowering& to, const EncoderBlock& block);
 Results lower_block(Lowering& to, const DecoderBlock& block);
 
-// Parts of blocks that other blocks are made of.
-graph::Value attend(Lowering& to, graph::Value q, graph::Value k, graph::Value v,
-                    AttentionOptions options);
-graph::Value rotate(Lowering& to, graph::Value x, const RotaryOptions& options);
+// The graph with its fused ops written out, as far as matmul, softmax and elementwise ops.
+graph::Graph as_primitives(const graph::Graph& graph);
 
 }  // namespace tenon::hir

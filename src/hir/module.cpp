@@ -100,7 +100,7 @@ graph::Graph lower(const Module& module, FusionPolicy policy) {
   for (const NamedValue& output : module.outputs_)
     outputs.push_back({output.name, to[output.value]});
   to.g.set_outputs(std::move(outputs));
-  return std::move(to.g);
+  return policy == FusionPolicy::Direct ? std::move(to.g) : as_primitives(to.g);
 }
 
 }  // namespace hir

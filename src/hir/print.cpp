@@ -42,8 +42,7 @@ struct Fields {
     if (value) add(name, "true");
   }
   void operator()(std::string_view name, ActivationKind kind) const {
-    if (kind != ActivationKind::None)
-      add(name, std::string(graph::to_string(static_cast<graph::Activation>(kind))));
+    if (kind != ActivationKind::None) add(name, std::string(graph::to_string(activation_of(kind))));
   }
 };
 

@@ -34,6 +34,8 @@ TEST_F(HirErrors, NameTheBlockAndShowItsOperands) {
   expect([&] { m.swiglu(x, {square, tall, square}); }, "[swiglu] [",
          "; in swiglu(x: f32[batch, seq, 8], gate: f32[8, 8], up: f32[9, 8], down: f32[8, 8], "
          "activation: silu)");
+  expect([&] { m.rms_norm(x, tall); }, "[rms_norm] ",
+         "; in rms_norm(x: f32[batch, seq, 8], scale: f32[9, 8], epsilon: 1e-05)");
 }
 
 TEST_F(HirErrors, ValuesMustBeThereAndOfThisModule) {
@@ -77,7 +79,7 @@ TEST_F(HirErrors, SharedLinears) {
   expect([&] { m.shared_linears(x, {}); }, "[shared_linears] there is none",
          "; in shared_linears(x: f32[batch, seq, 8])");
   expect([&] { m.shared_linears(x, {{square, vector}, {square}}); },
-         "[shared_linears] some have a bias, some have none;", "");
+         "[shared_linears] some of the linears of one input have a bias, some have none;", "");
   expect([&] { m.shared_linears(x, {{square}, {vector}}); }, "[shared_linears] [", "");
 }
 
@@ -85,15 +87,15 @@ TEST_F(HirErrors, Attention) {
   const auto attend = [&](const hir::AttentionOptions& options) {
     return [&, options] { m.attention(x, x, x, options); };
   };
-  expect(attend({.heads = 0}), "[attention] these are not allowed: heads = 0,", "");
-  expect(attend({.heads = 4, .kv_heads = 3}),
-         "[attention] heads are no multiple of kv_heads: heads = 4, kv_heads = 3,", "");
-  expect(attend({.window = 2}), "[attention] a window needs causal attention:", "");
+  expect(attend({.heads = 0}), "[attention] heads = 0 is not allowed", "");
+  expect(attend({.heads = 4, .kv_heads = 3}), "[attention] 4 heads are no multiple of 3 kv_heads",
+         "");
+  expect(attend({.window = 2}), "[attention] a window of 2 keys needs causal attention;", "");
   expect(attend({.heads = 4, .head_dim = 3}), "[attention] last extent of q and heads * head_dim",
          "");
   expect(attend({.mask = x}), "[attention] the mask must be bool: f32[batch, seq, 8];", "");
-  expect([&] { m.attention(square, x, x, {}); },
-         "[attention] q, k and v need three axes: f32[8, 8];", "");
+  expect([&] { m.attention(square, x, x, {}); }, "[attention] ",
+         "; in attention(q: f32[8, 8], k: f32[batch, seq, 8], v: f32[batch, seq, 8], heads: 1)");
 }
 
 TEST_F(HirErrors, Rotary) {
@@ -107,10 +109,10 @@ TEST_F(HirErrors, Rotary) {
   expect(rotate({.positions = x}), "[rotary] positions must be integers [batch, seq]: f32", "");
   expect(rotate({.cos = square}), "[rotary] cos and sin are given together, or both are left out;",
          "");
-  expect(rotate({.cos = square, .sin = square}),
-         "[rotary] cos and sin must be [seq, 4] or [batch, seq, 4]: f32[8, 8];", "");
+  expect(rotate({.cos = square, .sin = square}), "[rotary] there are more angles than pairs", "");
   expect(rotate({.positions = ids, .cos = square, .sin = square}),
-         "[rotary] cos and sin are given: positions have no use;", "");
+         "[rotary] cos and sin say which elements turn and how: dim and positions have no use;",
+         "");
 }
 
 TEST_F(HirErrors, Moe) {
@@ -149,7 +151,7 @@ TEST_F(HirErrors, DecoderBlock) {
                                  .ffn_norm = vector,
                                  .ffn = {square, square, square}};
   expect([&] { m.decoder_block(x, weights, {}); },
-         "[decoder_block] q, k and v have biases, or none of them has;", "");
+         "[decoder_block] some of the linears of one input have a bias, some have none;", "");
   weights.q = {square};
   expect([&] { m.decoder_block(x, weights, {.attention = {.heads = 3}}); },
          "[decoder_block] 3 heads do not divide a width of 8;", "");
