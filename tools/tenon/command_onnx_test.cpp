@@ -12,6 +12,7 @@
 #include "codegen/cuda/nvrtc.h"
 #include "driver/pipeline.h"
 #include "emulate/emulated_gpu.h"
+#include "program/artifact.h"
 #include "runtime/devices.h"
 #include "runtime/run_owned.h"
 #include "tools/onnx_test/suite.h"
@@ -46,14 +47,22 @@ std::vector<Tensor> run_compiled(Executor& executor, const Inputs& inputs) {
   return outputs;
 }
 
+std::shared_ptr<const program::Program> through_bytes(const program::Program& program) {
+  const auto bytes = std::make_shared<const std::string>(program::ArtifactBytes(program).joined());
+  return program::read_artifact(std::as_bytes(std::span(*bytes)), bytes, {.name = "artifact"})
+      .take();
+}
+
 // What compiles and loads, the same for every case.
 struct Compiler {
   driver::Options options;
+  bool saved = false;  // what runs was an artifact meanwhile
   std::function<std::shared_ptr<runtime::DeviceStream>()> open;
 
   Prepared operator()(const graph::Graph& g) const {
     try {
       auto program = std::make_shared<const program::Program>(driver::compile(g, options).program);
+      if (saved) program = through_bytes(*program);
       std::shared_ptr<Executor> executor = Executor::load(std::move(program), open()).take();
       return {
           [executor](const Inputs& inputs) { return run_compiled(*executor, inputs); }, true, {}};
@@ -79,6 +88,14 @@ Device compiled_for(const tenon::Device& device, const std::string& codegen) {
     compiler.options.cuda_arch = runtime::cuda_arch(device.index()).take();
   }
   compiler.open = [id] { return runtime::open_stream(id, thread_pool()).take(); };
+  return compiler;
+}
+
+Device artifact() {
+  Compiler compiler;
+  compiler.options.cpu = cpu_info();
+  compiler.saved = true;
+  compiler.open = [] { return runtime::open_stream({}, thread_pool()).take(); };
   return compiler;
 }
 
@@ -116,6 +133,7 @@ struct SuiteDevice {
 constexpr SuiteDevice kSuiteDevices[] = {
     {"interpreter",
      [] { return Device([](const graph::Graph& g) { return onnx_test::interpreted(g); }); }},
+    {"artifact", artifact},
     {"emulated-gpu", emulated_gpu},
     {"cubins:80", [] { return cubins_only(80); }},
     {"cubins:90", [] { return cubins_only(90); }},

@@ -194,7 +194,8 @@ struct CommandLine {
         ->type_name("DIR");
     command
         ->add_option("--device", onnx_test.device,
-                     "interpreter (default), cpu, cuda, cuda:1; emulated-gpu (GPU schedules on the "
+                     "interpreter (default), cpu, cuda, cuda:1; artifact (the CPU, saved and "
+                     "loaded); emulated-gpu (GPU schedules on the "
                      "interpreter of the "
                      "loop IR); cubins:80, cubins:90 (compiled only, interpreted)")
         ->type_name("DEVICE");
