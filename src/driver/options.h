@@ -10,6 +10,7 @@
 
 #include "base/cpu_info.h"
 #include "kernel/kernel.h"
+#include "legalize/precision.h"
 #include "plan/plan_options.h"
 #include "program/device_kind.h"
 #include "schedule/precision.h"
@@ -19,6 +20,7 @@ namespace tenon::driver {
 struct Options {
   program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
   schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
+  legalize::PrecisionOptions precision_policy;               // of values that are declared f32
   int cuda_arch = 0;                                         // of a GPU: 80 or 90
   CpuInfo cpu;                                               // of a CPU
   std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm

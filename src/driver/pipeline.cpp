@@ -12,6 +12,7 @@
 #include "legalize/decompose_fused.h"
 #include "legalize/legalize.h"
 #include "plan/plan_arena.h"
+#include "schedule/dot2.h"
 #include "simplify/simplify.h"
 
 namespace tenon::driver {
@@ -47,6 +48,10 @@ struct Pass {
 template <graph::Graph (*function)(const graph::Graph&)>
 graph::Graph plain(const graph::Graph& graph, const Options&) {
   return function(graph);
+}
+
+graph::Graph apply_precision(const graph::Graph& graph, const Options& options) {
+  return legalize::apply_precision(graph, options.precision_policy);
 }
 
 constexpr Pass kPasses[] = {
@@ -97,9 +102,11 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
       options_.dump(fmt::format("body:{}", pass), text);
     };
   }
+  bool needs_bf16 = false;
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
     of_body.outer_symbols = around;
     Compiled compiled = compile(body, of_body);
+    needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     lir.body_kernels += compiled.kernels;
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
@@ -108,6 +115,9 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   lir.program = builder.take_program();
   lir.kernels = builder.take_kernels();
   backend_->describe(lir.program);
+  for (const auto& [kernel, text] : lir.kernels)
+    needs_bf16 = needs_bf16 || schedule::has_dot2(kernel);
+  lir.program.cpu.bf16 = needs_bf16;
   run.timed("plan", [&] { return plan::plan_arena(lir.program, plan_options(options_)); });
   return lir;
 }

@@ -5,7 +5,8 @@
 //   count        range: a formula of the index, stored only where memory is wanted
 //   lookup       gathers: done inside their one consumer (an index per element is as cheap as its
 //                load), but stored where a reduction would look up inside of its range
-//   elementwise  and pads: done inside their one consumer, stored if they have several
+//   elementwise  and pads: done inside their one consumer, stored if they have several; factors of
+//                contractions that are widened are stored as they were before
 // Whatever reaches an operand that a kernel reads over and over is stored. What depends on
 // parameters only is stored once, before the first run; weights on their way into packed panels are
 // not stored at all.
@@ -68,6 +69,19 @@ bool wants_memory(const Node& user, int operand) {
 
 bool is_weight(const Node& user, int operand) {
   return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1;
+}
+
+// A cast that contractions do on the way from memory: of factors that are stored in fewer bytes.
+bool is_widening(const Node& node) {
+  const DType to = node.types()[0].dtype;
+  return node.op() == Op::Cast && (to == DType::F32 || to == DType::I32) &&
+         size_of(node.operand(0).dtype()) < size_of(to) &&
+         !is_storage_only(node.operand(0).dtype());
+}
+
+bool is_factor(const Node& user, int operand) {
+  if (user.op() == Op::GatedLinear) return operand < 3;
+  return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand < 2;
 }
 
 class Partitioner {
@@ -143,6 +157,8 @@ class Partitioner {
     const auto uses = uses_.uses(value);
     if (constant) return !is_view(value.op()) && feeds_a_run(value);
     if (is_view(value.op())) return false;
+    const auto reads_factor = [](const auto& use) { return is_factor(*use.user, use.operand); };
+    if (is_widening(*value.node) && std::ranges::all_of(uses, reads_factor)) return false;
     for (const auto& use : uses) {
       if (reaches_memory_operand(use)) return true;
     }
@@ -197,7 +213,7 @@ class Partitioner {
       const auto current = pending.back();
       pending.pop_back();
       if (wants_memory(*current.user, current.operand)) return true;
-      if (!is_view(current.user->op())) continue;
+      if (!is_view(current.user->op()) && !is_widening(*current.user)) continue;
       for (const auto& next : uses_.uses({current.user, 0})) pending.push_back(next);
     }
     return false;

@@ -100,4 +100,17 @@ class ByPairs {
 
 Kernel with_dot2(const Kernel& lowered) { return ByPairs(lowered).run(); }
 
+bool has_dot2(const Kernel& scheduled) {
+  bool found = false;
+  for_each(scheduled.body, [&](const Stmt& stmt) {
+    const auto* mma = stmt.as<Mma>();
+    found = found || (mma && mma->kind == MmaKind::Dot2);
+  });
+  transform_exprs(scheduled.body, [&](const ExprRef& root) {
+    for_each(root, [&](const Expr& e) { found = found || e.op == Op::Dot2; });
+    return root;
+  });
+  return found;
+}
+
 }  // namespace tenon::schedule

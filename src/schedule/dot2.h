@@ -10,4 +10,7 @@ namespace tenon::schedule {
 // other, and denormal numbers are zeros. Other contractions stay as they are.
 kernel::Kernel with_dot2(const kernel::Kernel& lowered);
 
+// Whether a scheduled kernel runs only where the CPU has such products.
+bool has_dot2(const kernel::Kernel& scheduled);
+
 }  // namespace tenon::schedule

@@ -19,7 +19,7 @@ std::vector<Contraction> Scheduler::find_contractions(const Stmt& stmt) const {
   std::vector<Contraction> found;
   bool fits = true;
   replace_reductions(s->value, [&](const Expr& e) {
-    fits = fits && is_contraction(e.op) && e.dtype == DType::F32 &&
+    fits = fits && is_contraction(e.op) && (e.dtype == DType::F32 || e.dtype == DType::I32) &&
            std::ranges::none_of(e.args, [](const ExprRef& arg) { return contains(arg, kReduce); });
     auto reduce = std::make_shared<const Expr>(e);
     found.push_back({columns->symbol, columns->extent, s, reduce, e.range[0], e.bound});

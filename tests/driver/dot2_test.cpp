@@ -1,5 +1,7 @@
 // Graphs with contractions of bf16: by products of pairs where the CPU has them, close to the
 // interpreter either way.
+#include "schedule/dot2.h"
+
 #include <gtest/gtest.h>
 
 #include "tests/driver/run_graph.h"
@@ -26,12 +28,10 @@ bool multiplies_pairs(const Graph& g, const CpuInfo& cpu) {
   bool found = false;
   driver::Options options{.cpu = cpu};
   options.see_kernel = [&](const kernel::Kernel& kernel) {
-    kernel::for_each(kernel.body, [&](const kernel::Stmt& stmt) {
-      const auto* mma = stmt.as<kernel::Mma>();
-      found = found || (mma && mma->kind == kernel::MmaKind::Dot2);
-    });
+    found = found || schedule::has_dot2(kernel);
   };
-  driver::compile(g, options);
+  const driver::Compiled compiled = driver::compile(g, options);
+  EXPECT_EQ(compiled.program.cpu.bf16, found);  // so that no other CPU runs it
   return found;
 }
 

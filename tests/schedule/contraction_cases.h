@@ -24,6 +24,22 @@ inline Case linear_case(int64_t depth, int64_t n, std::vector<int64_t> rows) {
           each("m", rows)};
 }
 
+// Of 8-bit integers, added as i32.
+inline Case integer_linear_case(int64_t depth, int64_t n, std::vector<int64_t> rows) {
+  return {fmt::format("Integer{}x{}", depth, n),
+          fmt::format(R"(kernel linear lowered dims m: 1..65536
+  buffer x: i8[m*{0}] global argument 0
+  buffer w: i8[{2}] global argument 1 constant
+  buffer y: i32[m*{1}] global argument 2 written
+  flops m*{3}
+  parallel i in m
+    parallel j in {1}
+      y[i*{1} + j] = reduce_fma(k in {0}, cast(i32, x[i*{0} + k]), cast(i32, w[j + k*{1}]), i32(0))
+)",
+                      depth, n, depth * n, depth * n * 2),
+          each("m", rows)};
+}
+
 // y[m, n] = silu(scale * (x * gate) + b) * (scale * (x * up)): two contractions in one value.
 inline Case gated_case(int64_t depth, int64_t n, std::vector<int64_t> rows) {
   return {fmt::format("Gated{}x{}", depth, n),
@@ -125,11 +141,17 @@ inline Case attention_case(int64_t heads, int64_t kv_heads, int64_t width) {
 
 inline std::vector<Case> contraction_cases() {
   const std::vector<int64_t> rows = {1, 2, 3, 5, 7, 11, 12, 13, 31, 100};
-  return {linear_case(33, 40, rows),        linear_case(7, 17, rows),
-          linear_case(64, 96, {1, 12, 40}), linear_case(300, 40, {1, 5, 13}),
-          linear_case(1, 1, {1, 13}),       gated_case(33, 40, rows),
-          gated_case(300, 64, {1, 5, 13}),  batched_case(),
-          attention_case(2, 2, 16),         attention_case(4, 2, 32),
+  return {linear_case(33, 40, rows),
+          linear_case(7, 17, rows),
+          linear_case(64, 96, {1, 12, 40}),
+          linear_case(300, 40, {1, 5, 13}),
+          linear_case(1, 1, {1, 13}),
+          gated_case(33, 40, rows),
+          gated_case(300, 64, {1, 5, 13}),
+          batched_case(),
+          integer_linear_case(130, 40, {1, 13}),
+          attention_case(2, 2, 16),
+          attention_case(4, 2, 32),
           attention_case(2, 1, 80)};
 }
 

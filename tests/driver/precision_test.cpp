@@ -1,0 +1,183 @@
+// What each precision policy costs in accuracy, on a layer of an encoder and one of a decoder: the
+// numbers of docs/numerics.md, with room for a factor of two.
+#include "legalize/precision.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/driver/run_graph.h"
+
+namespace tenon::graph_test {
+namespace {
+
+using graph::Activation;
+using graph::Graph;
+using graph::Op;
+using graph::Value;
+using legalize::PrecisionPolicy;
+
+constexpr int64_t kWidth = 128, kInner = 512, kHeads = 4, kKvHeads = 2, kHeadWidth = 32,
+                  kLength = 24;
+
+// A weight whose products with numbers of magnitude 1 are of magnitude 1.
+Value weight(Graph& g, const char* name, int64_t rows, int64_t columns) {
+  const Value raw = g.param(name, {{rows, columns}, DType::F32});
+  const double scale = std::sqrt(3.0 / static_cast<double>(rows));
+  return g.mul(raw, g.scalar(DType::F32, scale));
+}
+Value vector(Graph& g, const char* name, int64_t count) {
+  return g.param(name, {{count}, DType::F32});
+}
+
+Value input(Graph& g) {
+  const Value x = g.input("x", {{Symbol("b", {1, 16}), kLength, kWidth}, DType::F32});
+  return g.mul(x, g.scalar(DType::F32, 2));
+}
+
+// As BERT has it: attention and feed-forward, each added and normalized.
+Graph encoder_layer() {
+  Graph g;
+  const Value x = input(g);
+  const auto linear = [&](Value from, const char* w, const char* b, int64_t rows, int64_t columns,
+                          Value residual, Activation activation) {
+    return g.linear(from, weight(g, w, rows, columns), vector(g, b, columns), residual, activation);
+  };
+  const auto plain = [&](Value from, const char* w, const char* b) {
+    return linear(from, w, b, kWidth, kWidth, {}, Activation::None);
+  };
+  const Value attended =
+      g.attention(plain(x, "wq", "bq"), plain(x, "wk", "bk"), plain(x, "wv", "bv"),
+                  {.heads = kHeads, .head_dim = kHeadWidth});
+  const Value mixed = linear(attended, "wo", "bo", kWidth, kWidth, x, Activation::None);
+  const Value once = g.layer_norm(mixed, vector(g, "s1", kWidth), vector(g, "t1", kWidth), 1e-12);
+  const Value wide = linear(once, "w1", "b1", kWidth, kInner, {}, Activation::Gelu);
+  const Value back = linear(wide, "w2", "b2", kInner, kWidth, once, Activation::None);
+  g.set_outputs(
+      {{"y", g.layer_norm(back, vector(g, "s2", kWidth), vector(g, "t2", kWidth), 1e-12)}});
+  return g;
+}
+
+Value rms_norm(Graph& g, Value x, const char* scale) {
+  const Value mean = g.reduce(Op::ReduceMean, g.mul(x, x), {2});
+  const Value root = g.unary(Op::Sqrt, g.add(mean, g.scalar(DType::F32, 1e-5)));
+  return g.mul(g.div(x, root), vector(g, scale, kWidth));
+}
+
+// Query i sees keys up to i.
+Value causal_mask(Graph& g) {
+  std::vector<float> mask(static_cast<size_t>(kLength * kLength), 0);
+  for (int64_t i = 0; i < kLength; ++i) {
+    for (int64_t j = i + 1; j < kLength; ++j) mask[static_cast<size_t>(i * kLength + j)] = -1e9F;
+  }
+  return g.constant({{kLength, kLength}, DType::F32}, {std::as_bytes(std::span(mask)), nullptr});
+}
+
+// As Llama has it: norms come first, heads share keys, the feed-forward is gated.
+Graph decoder_layer() {
+  Graph g;
+  const Value x = input(g);
+  const auto product = [&](Value from, const char* w, int64_t rows, int64_t columns) {
+    return g.matmul(from, weight(g, w, rows, columns));
+  };
+  const Value first = rms_norm(g, x, "s1");
+  const int64_t kv = kKvHeads * kHeadWidth;
+  const Value attended = g.attention(
+      product(first, "wq", kWidth, kWidth), product(first, "wk", kWidth, kv),
+      product(first, "wv", kWidth, kv),
+      {.heads = kHeads, .head_dim = kHeadWidth, .kv_heads = kKvHeads, .mask = causal_mask(g)});
+  const Value middle = g.add(x, product(attended, "wo", kWidth, kWidth));
+  const Value second = rms_norm(g, middle, "s2");
+  const Value gate = g.unary(Op::Silu, product(second, "wg", kWidth, kInner));
+  const Value inner = g.mul(gate, product(second, "wu", kWidth, kInner));
+  g.set_outputs({{"y", g.add(middle, product(inner, "wd", kInner, kWidth))}});
+  return g;
+}
+
+driver::Options options_for(PrecisionPolicy policy, CpuIsa isa) {
+  driver::Options options{.cpu = detect_cpu(isa)};
+  options.precision_policy.policy = policy;
+  return options;
+}
+
+// The largest error, by the largest number.
+double error_of(const graph::Tensor& actual, const graph::Tensor& expected) {
+  EXPECT_EQ(actual.shape, expected.shape);
+  double error = 0, largest = 0;
+  for (size_t at = 0; at < expected.bytes.size(); at += sizeof(float)) {
+    const double want = load_as_f64(DType::F32, &expected.bytes[at]);
+    const double got = load_as_f64(DType::F32, &actual.bytes[at]);
+    EXPECT_TRUE(std::isfinite(got));
+    error = std::max(error, std::abs(got - want));
+    largest = std::max(largest, std::abs(want));
+  }
+  return error / largest;
+}
+
+// Measured errors.
+struct PolicyRow {
+  PrecisionPolicy policy;
+  double encoder, decoder;
+};
+constexpr PolicyRow kMeasured[] = {
+    {PrecisionPolicy::AlwaysF32, 2.1e-7, 2.0e-7},
+    {PrecisionPolicy::AlwaysF16, 6.4e-4, 6.5e-4},
+    {PrecisionPolicy::AlwaysBf16, 4.8e-3, 6.0e-3},
+    {PrecisionPolicy::AutoMixed, 2.0e-3, 2.3e-3},
+    {PrecisionPolicy::AutoMixedConservative, 2.0e-3, 2.3e-3},
+    {PrecisionPolicy::DynamicInt8, 6.8e-3, 6.0e-3},
+};
+
+// The graph, and the errors that are known of it.
+void expect_errors(const Graph& g, double PolicyRow::* measured) {
+  const Tensors inputs = random_tensors(g, {{"b", 3}});
+  const auto expected = graph::interpret(g, inputs)[0];
+  for (const PolicyRow& row : kMeasured) {
+    for (const CpuIsa isa : isas_here()) {
+      const auto actual = RunGraph(g, options_for(row.policy, isa)).run(inputs)[0];
+      const double error = error_of(actual, expected);
+      const auto name = legalize::kPrecisionPolicies[static_cast<size_t>(row.policy)];
+      ::testing::Test::RecordProperty(fmt::format("{}_{}", name, to_string(isa)),
+                                      fmt::format("{:.1e}", error));
+      EXPECT_LE(error, row.*measured * 2) << name << " " << to_string(isa);
+      EXPECT_GE(error, row.*measured / 2) << name << " is not honoured " << to_string(isa);
+    }
+  }
+}
+
+TEST(PrecisionPolicies, ErrorsOfAnEncoderLayerAreThoseOfTheDocumentation) {
+  expect_errors(encoder_layer(), &PolicyRow::encoder);
+}
+
+TEST(PrecisionPolicies, ErrorsOfADecoderLayerAreThoseOfTheDocumentation) {
+  expect_errors(decoder_layer(), &PolicyRow::decoder);
+}
+
+// Stored in 16 bits: the same steps as in f32, but for one cast of the input and one of the result.
+TEST(PrecisionPolicies, WeightsAreConvertedOnce) {
+  const RunGraph wide(encoder_layer(), options_for(PrecisionPolicy::AlwaysF32, CpuIsa::Avx2));
+  for (const PrecisionPolicy policy : {PrecisionPolicy::AlwaysF16, PrecisionPolicy::AlwaysBf16}) {
+    const RunGraph narrow(encoder_layer(), options_for(policy, CpuIsa::Avx2));
+    EXPECT_LE(narrow.program().steps.size(), wide.program().steps.size() + 2);
+  }
+}
+
+TEST(PrecisionPolicies, MixedProductsGoByPairsWhereTheCpuHasThem) {
+  CpuInfo cpu = detect_cpu(std::nullopt);
+  if (!cpu.bf16) GTEST_SKIP() << "this machine has no products of bf16";
+  int pairs = 0, others = 0;
+  driver::Options options = options_for(PrecisionPolicy::AutoMixed, cpu.isa);
+  options.see_kernel = [&](const kernel::Kernel& kernel) {
+    kernel::for_each(kernel.body, [&](const kernel::Stmt& stmt) {
+      const auto* mma = stmt.as<kernel::Mma>();
+      if (!mma || kernel.name.find("attention") != std::string::npos) return;
+      ++(mma->kind == kernel::MmaKind::Dot2 ? pairs : others);
+    });
+  };
+  driver::compile(encoder_layer(), options);
+  EXPECT_GT(pairs, 0);
+  EXPECT_EQ(others, 0);
+}
+
+}  // namespace
+}  // namespace tenon::graph_test
