@@ -19,12 +19,22 @@ namespace tenon::fuse {
 //
 // x * 0.5 * (1 + erf(x / sqrt 2)), in any grouping
 graph::Graph fuse_gelu(const graph::Graph& graph);
+// x * sigmoid(x)
+graph::Graph fuse_silu(const graph::Graph& graph);
+// exp(x - max) / sum
+graph::Graph fuse_softmax(const graph::Graph& graph);
+// x / sqrt(mean(x^2) + epsilon) * scale
+graph::Graph fuse_rms_norm(const graph::Graph& graph);
+// pairs of each head turned by angles
+graph::Graph fuse_rotary(const graph::Graph& graph);
 // mean, centre, variance, scale, bias
 graph::Graph fuse_layer_norm(const graph::Graph& graph);
-// softmax(q k^T * scale + mask) v on split heads
+// softmax(q k^T * scale + mask) v on split heads, with shared key heads, softcap, causal masks
 graph::Graph fuse_attention(const graph::Graph& graph);
 // matmul + bias + activation + residual
 graph::Graph fuse_linear(const graph::Graph& graph);
+// activation(x @ gate) * (x @ up)
+graph::Graph fuse_gated_linear(const graph::Graph& graph);
 // linears of one input become one, with concatenated weights
 graph::Graph fuse_shared_input(const graph::Graph& graph);
 

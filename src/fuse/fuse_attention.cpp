@@ -3,11 +3,12 @@
 // The search starts at each softmax: scores backwards, context forwards. Scores or probabilities
 // that something else needs are left alone. Heads and their size are constants, everything else may
 // be symbolic.
-#include <algorithm>
-#include <array>
+#include <cmath>
+#include <limits>
 
+#include "fuse/causal_mask.h"
 #include "fuse/fuse.h"
-#include "fuse/match.h"
+#include "fuse/heads.h"
 
 namespace tenon::fuse {
 namespace {
@@ -16,60 +17,17 @@ using graph::Node;
 using graph::Op;
 using graph::Value;
 
-// A value [batch, length, heads, dim] seen through transposes and scalings.
-struct Heads {
-  Value split;
-  double scale = 1;
-  const Dim& batch() const { return split.shape()[0]; }
-  const Dim& length() const { return split.shape()[1]; }
-  const Dim& heads() const { return split.shape()[2]; }
-  const Dim& dim() const { return split.shape()[3]; }
-};
-
 struct Match {
   Heads q, k, v;
   Value mask;
-  double scale;
+  double scale = 1, softcap = 0;
+  std::optional<CausalMask> causal;
   Shape result;  // of the node that is replaced
 };
 
-using Permutation = std::array<int64_t, 4>;
-constexpr Permutation kHeadsFirst = {0, 2, 1, 3};  // [batch, heads, length, dim]
-constexpr Permutation kTransposed = {0, 2, 3, 1};  // [batch, heads, dim, length]
-constexpr int kMostSteps = 4;  // scalings and transposes in a row that exporters write
-
-double strip_scale(Value& value) {
-  double scale = 1;
-  for (int i = 0; i < kMostSteps; ++i) {
-    std::optional<Scaled> scaled = as_scaled(value);
-    if (!scaled) break;
-    scale *= scaled->factor;
-    value = scaled->value;
-  }
-  return scale;
-}
-
-// Undoes the transposes below `value`, which together must be `expected`.
-std::optional<Heads> split_heads(Value value, const Permutation& expected) {
-  if (value.shape().rank() != 4) return std::nullopt;
-  Permutation perm = {0, 1, 2, 3};
-  double scale = 1;
-  for (int i = 0; i < kMostSteps && perm != expected; ++i) {
-    scale *= strip_scale(value);
-    if (value.op() != Op::Transpose) return std::nullopt;
-    const std::vector<int64_t>& step = value.node->attributes().integers("perm");
-    for (int64_t& axis : perm) axis = step[static_cast<size_t>(axis)];
-    value = value.node->operand(0);
-  }
-  if (perm != expected) return std::nullopt;
-  scale *= strip_scale(value);
-  return Heads{value, scale};
-}
-
-bool equal(const Dim& a, const Dim& b) { return prove_equal(a, b) == Proof::Yes; }
-
-bool same_heads(const Heads& a, const Heads& b) {
-  return equal(a.batch(), b.batch()) && equal(a.heads(), b.heads()) && equal(a.dim(), b.dim());
+bool same_heads(const Heads& q, const Heads& kv) {
+  return equal(q.batch(), kv.batch()) && equal(q.heads(), kv.heads() * kv.group) &&
+         equal(q.dim(), kv.dim()) && q.group == 1;
 }
 
 bool mask_fits(Value mask, const Shape& scores) {
@@ -82,74 +40,132 @@ bool mask_fits(Value mask, const Shape& scores) {
   return true;
 }
 
-// scores = q k^T, scaled before or after; without the mask. Each value between is needed here only.
-std::optional<Match> match_product(Value scores, Value mask, const graph::UseLists& uses) {
-  Match match{.mask = mask, .scale = 1};
-  Value product = scores;
-  match.scale = strip_scale(product);
-  for (Value value = scores; !(value == product); value = as_scaled(value)->value) {
-    if (!uses.only_user(value)) return std::nullopt;
+// One softmax and what stands around it.
+class Search {
+ public:
+  Search(const Node& softmax, const graph::UseLists& uses)
+      : uses_(uses), scores_(softmax.operand(0)), weights_(&softmax) {
+    const Node* guard = uses.only_user(weights_);
+    if (guard && zero_where_nothing_is_seen(*guard)) weights_ = Value{guard};
   }
-  if (product.op() != Op::MatMul || !uses.only_user(product)) return std::nullopt;
-  std::optional<Heads> q = split_heads(product.node->operand(0), kHeadsFirst);
-  std::optional<Heads> k = split_heads(product.node->operand(1), kTransposed);
-  if (!q || !k || !same_heads(*q, *k)) return std::nullopt;
-  if (!q->heads().is_const() || !q->dim().is_const()) return std::nullopt;
-  match.q = *q;
-  match.k = *k;
-  match.scale *= q->scale * k->scale;
-  return match;
-}
 
-std::optional<Match> match_scores(Value scores, const graph::UseLists& uses) {
-  if (std::optional<Match> match = match_product(scores, {}, uses)) return match;
-  if (scores.op() != Op::Add || !uses.only_user(scores)) return std::nullopt;
-  for (int i = 0; i < 2; ++i) {
-    Value product = scores.node->operand(i);
-    Value mask = scores.node->operand(1 - i);
-    if (!(product.type() == scores.type()) || !mask_fits(mask, scores.shape())) continue;
-    if (std::optional<Match> match = match_product(product, mask, uses)) return match;
+  // The node that joins the heads again, and the match.
+  const Node* root() {
+    const size_t users = weights_.op() == Op::Softmax ? 1 : 2;  // the guard looks at them, too
+    if (uses_.is_output(scores_) || uses_.uses(scores_).size() != users) return nullptr;
+    if (!match_scores() || match_.scale == 0 || !std::isfinite(match_.scale)) return nullptr;
+    const Node* root = match_context();
+    if (root) match_.result = Value{root}.shape();
+    return root;
   }
-  return std::nullopt;
-}
+  const Match& match() const { return match_; }
 
-// The reshape that joins the heads of softmax @ v; completes the match with v.
-const Node* match_context(const Node& softmax, Match& match, const graph::UseLists& uses) {
-  Value weights{&softmax};
-  const Node* context = uses.only_user(weights);
-  if (!context || context->op() != Op::MatMul || !(context->operand(0) == weights)) return nullptr;
-  std::optional<Heads> v = split_heads(context->operand(1), kHeadsFirst);
-  if (!v || v->scale != 1 || !same_heads(match.q, *v)) return nullptr;
-  if (!equal(match.k.length(), v->length())) return nullptr;
-  match.v = *v;
-  const Node* joined = uses.only_user(Value{context});
-  if (!joined || joined->op() != Op::Transpose) return nullptr;
-  const std::vector<int64_t>& perm = joined->attributes().integers("perm");
-  if (!std::equal(perm.begin(), perm.end(), kHeadsFirst.begin())) return nullptr;
-  const Node* packed = uses.only_user(Value{joined});
-  return packed && packed->op() == Op::Reshape ? packed : nullptr;
-}
-
-// [batch, length, heads * dim]: what was reshaped to split the heads, where it has this shape
-// already.
-Value packed(const Site& site, const Heads& heads) {
-  std::vector<Dim> shape = {heads.batch(), heads.length(), heads.heads() * heads.dim()};
-  if (heads.split.op() == Op::Reshape) {
-    Value source = heads.split.node->operand(0);
-    if (same_shape(source.shape(), Shape(shape))) return site.moved(source);
-    return site.g.reshape(site.moved(source), shape);
+ private:
+  // where(max(scores) == -inf, 0, softmax(scores))
+  bool zero_where_nothing_is_seen(const Node& node) const {
+    if (node.op() != Op::Where || !(node.operand(2) == weights_)) return false;
+    if (scalar_constant(node.operand(1)) != 0.0) return false;
+    const Value nothing = node.operand(0);
+    if (nothing.op() != Op::Equal) return false;
+    const Value largest = nothing.node->operand(0);
+    const double inf = std::numeric_limits<double>::infinity();
+    return scalar_constant(nothing.node->operand(1)) == -inf && largest.op() == Op::ReduceMax &&
+           reduces_last_axis(*largest.node) && largest.node->operand(0) == scores_;
   }
-  return site.g.reshape(site.moved(heads.split), shape);
-}
+
+  bool is_private(Value value) const { return value == scores_ || uses_.only_user(value); }
+
+  // Looks through scalings of values that are needed here only, and of the last one.
+  std::optional<double> strip_private(Value& value) const {
+    double scale = 1;
+    while (is_private(value)) {
+      const std::optional<Scaled> scaled = as_scaled(value);
+      if (!scaled) return scale;
+      scale *= scaled->factor;
+      value = scaled->value;
+    }
+    return std::nullopt;
+  }
+
+  // q k^T, scaled before or after, perhaps capped; without the mask.
+  bool match_product(Value value, Value mask) {
+    match_ = {.mask = mask};
+    std::optional<double> scale = strip_private(value);
+    if (scale && value.op() == Op::Tanh) {  // c * tanh(f * product): the scores were f * c
+      match_.softcap = *scale;
+      value = value.node->operand(0);
+      scale = strip_private(value);
+      if (!(match_.softcap > 0) || !std::isfinite(match_.softcap)) return false;
+      if (scale) *scale *= match_.softcap;
+    }
+    if (!scale || value.op() != Op::MatMul) return false;
+    const std::optional<Heads> q = split_heads(value.node->operand(0), kHeadsFirst);
+    const std::optional<Heads> k = split_heads(value.node->operand(1), kTransposed);
+    if (!q || !k || !same_heads(*q, *k)) return false;
+    if (!q->heads().is_const() || !q->dim().is_const() || !k->heads().is_const()) return false;
+    match_.q = *q;
+    match_.k = *k;
+    match_.scale = *scale * q->scale * k->scale;
+    return true;
+  }
+
+  bool match_scores() {
+    if (match_product(scores_, {})) return true;
+    if (scores_.op() != Op::Add) return false;
+    for (int i = 0; i < 2; ++i) {
+      Value product = scores_.node->operand(i);
+      Value mask = scores_.node->operand(1 - i);
+      if (!(product.type() == scores_.type()) || !mask_fits(mask, scores_.shape())) continue;
+      if (match_product(product, mask)) return take_causal();
+    }
+    return false;
+  }
+
+  // A mask that says no more than causal is not needed.
+  bool take_causal() {
+    match_.causal = as_causal_mask(match_.mask, match_.q.length(), match_.k.length());
+    if (match_.causal && match_.causal->rest && !mask_fits(match_.causal->rest, scores_.shape())) {
+      match_.causal.reset();
+    }
+    if (match_.causal) match_.mask = match_.causal->rest;
+    return true;
+  }
+
+  // The reshape that joins the heads of softmax @ v; completes the match with v.
+  const Node* match_context() {
+    const Node* context = uses_.only_user(weights_);
+    if (!context || context->op() != Op::MatMul || !(context->operand(0) == weights_)) {
+      return nullptr;
+    }
+    std::optional<Heads> v = split_heads(context->operand(1), kHeadsFirst);
+    if (!v || v->scale != 1 || v->group != match_.k.group || !same_heads(match_.q, *v)) {
+      return nullptr;
+    }
+    if (!equal(match_.k.length(), v->length())) return nullptr;
+    match_.v = *v;
+    const Node* joined = uses_.only_user(Value{context});
+    if (!joined || !is_transpose(*joined, kHeadsFirst)) return nullptr;
+    const Node* packed = uses_.only_user(Value{joined});
+    return packed && packed->op() == Op::Reshape ? packed : nullptr;
+  }
+
+  const graph::UseLists& uses_;
+  Value scores_, weights_;
+  Match match_;
+};
 
 Value build(const Site& site, const Match& m) {
   graph::AttentionOptions options{.heads = m.q.heads().const_value(),
                                   .head_dim = m.q.dim().const_value(),
+                                  .kv_heads = m.k.heads().const_value(),
                                   .scale = m.scale,
-                                  .mask = site.moved(m.mask)};
-  Value q = packed(site, m.q);
-  Value k = packed(site, m.k);
-  Value v = packed(site, m.v);
+                                  .mask = site.moved(m.mask),
+                                  .causal = m.causal.has_value(),
+                                  .window = m.causal ? m.causal->window : 0,
+                                  .softcap = m.softcap};
+  Value q = packed_heads(site, m.q.split);
+  Value k = packed_heads(site, m.k.split);
+  Value v = packed_heads(site, m.v.split);
   Value context = site.g.attention(q, k, v, options);
   bool joined = same_shape(context.shape(), m.result);
   return joined ? context : site.g.reshape(context, m.result.dims());
@@ -163,12 +179,8 @@ graph::Graph fuse_attention(const graph::Graph& graph) {
   for (const Node* node : graph.topological()) {
     if (node->op() != Op::Softmax || node->attributes().integer("axis") != 3) continue;
     if (node->operand(0).shape().rank() != 4) continue;
-    std::optional<Match> match = match_scores(node->operand(0), uses);
-    if (!match || match->scale == 0 || !std::isfinite(match->scale)) continue;
-    const Node* root = match_context(*node, *match, uses);
-    if (!root) continue;
-    match->result = Value{root}.shape();
-    matches[root] = *match;
+    Search search(*node, uses);
+    if (const Node* root = search.root()) matches[root] = search.match();
   }
   return replace_matches(graph, matches, build);
 }

@@ -1,8 +1,8 @@
 // Gathers matmul + bias + activation + residual into one linear, whose kernel applies them to a
 // tile while it is in registers. Each matmul with a matrix of weights (and each linear that is
-// still incomplete) is followed along its only users: activation(x @ w + bias) + residual, in this
-// order, each step optional. A value that something else needs, or that is an output, ends the
-// chain there.
+// still incomplete) is followed along its only users: activation((x @ w) * row_scale + bias) +
+// residual, in this order, each step optional. A value that something else needs, or that is an
+// output, ends the chain there.
 #include <unordered_set>
 
 #include "fuse/fuse.h"
@@ -36,6 +36,18 @@ bool take_activation(LinearParts& parts, const Node& user) {
   return true;
 }
 
+// A factor for each row of the product.
+bool take_row_scale(LinearParts& parts, const Node& mul, Value value) {
+  Value factor = other_operand(mul, value);
+  if (!factor || parts.row_scale || parts.bias || parts.activation != Activation::None)
+    return false;
+  std::vector<Dim> rows = value.shape().dims();
+  rows.back() = 1;
+  if (!same_shape(factor.shape(), Shape(std::move(rows)))) return false;
+  parts.row_scale = factor;
+  return true;
+}
+
 bool take_addend(LinearParts& parts, const Node& add, Value value) {
   Value addend = other_operand(add, value);
   if (!addend || !same_shape(Value{&add}.shape(), value.shape())) return false;
@@ -50,6 +62,11 @@ bool take_addend(LinearParts& parts, const Node& add, Value value) {
   return true;
 }
 
+bool take(LinearParts& parts, const Node& user, Value value) {
+  if (user.op() == Op::Mul) return take_row_scale(parts, user, value);
+  return user.op() == Op::Add ? take_addend(parts, user, value) : take_activation(parts, user);
+}
+
 // Follows one seed; records the chain at its last node. An addition belongs to one chain only:
 // seeds come in reverse order, so of two linears that are added the later one takes the other as
 // its residual.
@@ -60,9 +77,7 @@ void follow(const Node& first, LinearParts parts, const graph::UseLists& uses, M
     Value value{last};
     const Node* user = uses.only_user(value);
     if (!user || taken.contains(user)) break;
-    bool fits =
-        user->op() == Op::Add ? take_addend(parts, *user, value) : take_activation(parts, *user);
-    if (!fits) break;
+    if (!take(parts, *user, value)) break;
     taken.insert(user);
     last = user;
   }

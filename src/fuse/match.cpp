@@ -57,6 +57,42 @@ bool is_row_vector(Value value, const Dim& n) {
   return std::all_of(shape.begin(), shape.end() - 1, [](const Dim& d) { return d.is_const(1); });
 }
 
+Value uncast(Value value, DType dtype) {
+  if (value.dtype() == dtype) return value;
+  if (value.op() != Op::Cast || value.node->operand(0).dtype() != dtype) return {};
+  return value.node->operand(0);
+}
+
+Narrowed narrowed(Value x, const Node* last, const graph::UseLists& uses) {
+  if (x.op() != Op::Cast) return {x, last};
+  const Value source = x.node->operand(0);
+  const Node* user = uses.only_user(Value{last});
+  const bool back = user && user->op() == Op::Cast && is_float(source.dtype()) &&
+                    size_of(source.dtype()) < size_of(x.dtype()) &&
+                    user->types()[0].dtype == source.dtype();
+  return back ? Narrowed{source, user} : Narrowed{x, last};
+}
+
+std::unordered_set<const Node*> needed_after(
+    const graph::Graph& graph,
+    const std::unordered_map<const Node*, std::vector<Value>>& replaced) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> work;
+  auto need = [&](Value value) {
+    if (seen.insert(value.node).second) work.push_back(value.node);
+  };
+  for (const graph::Output& output : graph.outputs()) need(output.value);
+  while (!work.empty()) {
+    const Node* node = work.back();
+    work.pop_back();
+    const auto found = replaced.find(node);
+    const std::span<const Value> inputs =
+        found != replaced.end() ? std::span<const Value>(found->second) : node->operands();
+    for (Value value : inputs) need(value);
+  }
+  return seen;
+}
+
 void Moved::note(const Node& node, std::span<const Value> operands) {
   for (size_t i = 0; i < operands.size(); ++i) values_[node.operands()[i]] = operands[i];
 }

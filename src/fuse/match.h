@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/graph.h"
@@ -38,6 +39,32 @@ bool reduces_last_axis(const graph::Node& node);  // and no other
 
 // Extents 1, ..., 1, n: broadcasts along the rows of a matrix with n columns.
 bool is_row_vector(graph::Value value, const Dim& n);
+
+// The value itself, or what it was cast from, of this dtype; empty where neither has it.
+graph::Value uncast(graph::Value value, DType dtype);
+
+// A pattern from x to the node `last`. Where x was widened by a cast just before and the result is
+// only cast back, both casts belong to it: kernels compute in the wider dtype anyway.
+struct Narrowed {
+  graph::Value x;
+  const graph::Node* last;
+};
+Narrowed narrowed(graph::Value x, const graph::Node* last, const graph::UseLists& uses);
+
+// The nodes still needed where those of `replaced` are computed from the values beside them.
+std::unordered_set<const graph::Node*> needed_after(
+    const graph::Graph& graph,
+    const std::unordered_map<const graph::Node*, std::vector<graph::Value>>& replaced);
+
+// Drops the matches whose `root` is needed all the same; a match has its `inputs()`.
+template <typename Match>
+void drop_needed(const graph::Graph& graph,
+                 std::unordered_map<const graph::Node*, Match>& matches) {
+  std::unordered_map<const graph::Node*, std::vector<graph::Value>> replaced;
+  for (const auto& [node, match] : matches) replaced[node] = match.inputs();
+  const std::unordered_set<const graph::Node*> needed = needed_after(graph, replaced);
+  std::erase_if(matches, [&](const auto& item) { return needed.contains(item.second.root); });
+}
 
 // Where values of the old graph are in the new one; knows the operands of all nodes visited so far.
 class Moved {

@@ -49,7 +49,8 @@ std::vector<graph::Tensor> run(const Graph& graph) {
 
 Graph fuse_all(const Graph& graph) {
   Graph fused = fuse_gelu(graph);
-  for (auto pass : {fuse_layer_norm, fuse_attention, fuse_linear, fuse_shared_input}) {
+  for (auto pass : {fuse_silu, fuse_softmax, fuse_layer_norm, fuse_rms_norm, fuse_rotary,
+                    fuse_attention, fuse_linear, fuse_gated_linear, fuse_shared_input}) {
     fused = pass(fused);
   }
   return fused;

@@ -3,6 +3,7 @@
 #include "legalize/decompose_fused.h"
 
 #include "tests/legalize/same_results.h"
+#include "tests/legalize/taken_apart.h"
 
 namespace tenon::legalize {
 namespace {
@@ -10,18 +11,6 @@ namespace {
 using graph::Activation;
 using graph::Graph;
 using graph::Value;
-
-Graph taken_apart(Graph graph) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    graph = rebuild(graph, [&](Graph& g, const graph::Node& node, std::span<const Value> operands) {
-      std::vector<Value> results = decompose_fused(g, node, operands);
-      changed = changed || !results.empty();
-      return results;
-    });
-  }
-  return graph;
-}
 
 struct Fused : testing::Test {
   Graph g;
