@@ -79,7 +79,7 @@ class HirModule {
                            const HirValue& bias, double epsilon = 1e-5);
 
   // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim] -> like q. A query
-  // that sees no key has no defined result.
+  // that sees no key gives 0.
   HirValue attention(const HirValue& q, const HirValue& k, const HirValue& v,
                      const hir::AttentionOptions& options);
   // x [batch, seq, heads*head_dim] -> like x

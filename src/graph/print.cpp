@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "graph/attribute_text.h"
 #include "graph/constraint_kind.h"
 #include "graph/graph.h"
 #include "graph/literal.h"
@@ -39,6 +40,12 @@ struct AttributeText {
   }
   std::string operator()(const Subgraph& graph) const { return indented(*graph, depth + 1); }
 };
+
+}  // namespace
+
+std::string print(const AttributeValue& value) { return std::visit(AttributeText{0}, value); }
+
+namespace {
 
 class Printer {
  public:

@@ -48,6 +48,7 @@ struct TensorOp {
   void fields(auto&& see) const {
     see("name", std::string(info(op).text));
     for (const HirValue& operand : operands) see("", Optional{operand});
+    for (const auto& [name, value] : attributes.items()) see(name, value);
   }
 };
 

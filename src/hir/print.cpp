@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "graph/activation.h"
+#include "graph/attribute_text.h"
 #include "hir/module.h"
 
 namespace tenon::hir {
@@ -37,6 +38,9 @@ struct Fields {
   }
   void operator()(std::string_view name, double value) const {
     if (value != 0) add(name, fmt::to_string(value));
+  }
+  void operator()(std::string_view name, const graph::AttributeValue& value) const {
+    add(name, graph::print(value));
   }
   void operator()(std::string_view name, bool value) const {
     if (value) add(name, "true");

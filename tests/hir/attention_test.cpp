@@ -124,6 +124,15 @@ TEST(HirRotary, TurnsPairsByTheAnglesOfTheirPositions) {
   }
 }
 
+TEST(HirRotary, MakesTablesOfTheDtypeOfX) {
+  Model model;
+  const Array x = random({2, 5, 3 * 8}, 1);
+  const HirValue in = model.input("x", {sym::batch(), sym::seq(), 24}, x, DType::BF16);
+  const HirValue y = model.m.rotary(in, {.heads = 3});
+  EXPECT_EQ(y.dtype(), DType::BF16);
+  model.expect({{y, naive::rotary(x, 3, 8, false, naive::angles(5, 8, 10000))}}, 0.02);
+}
+
 TEST(HirRotary, TakesPositionsOrTables) {
   const Array x = random({2, 3, 2 * 4}, 1);
   Array positions({2, 3});
