@@ -52,6 +52,16 @@ hir::SwiGluWeights swiglu_weights(HirModule& m) {
   return {matrix(m, "gate", 24, 40), matrix(m, "up", 24, 40), matrix(m, "down", 40, 24)};
 }
 
+hir::DecoderWeights decoder_weights(HirModule& m) {
+  return {.attention_norm = row(m, "attention_norm"),
+          .q = {matrix(m, "q", 24, 24)},
+          .k = {matrix(m, "k", 24, 12)},
+          .v = {matrix(m, "v", 24, 12)},
+          .output = {matrix(m, "output", 24, 24)},
+          .ffn_norm = row(m, "ffn_norm"),
+          .ffn = swiglu_weights(m)};
+}
+
 const PolicyCase kCases[] = {
     {"linear",
      [](HirModule& m, const HirValue& x) {
@@ -76,11 +86,43 @@ const PolicyCase kCases[] = {
        return m.rotary(x, {.heads = 4, .dim = 4, .interleaved = true});
      }},
     {"attention", [](HirModule& m, const HirValue& x) { return attention(m, x, {.heads = 4}); }},
+    {"attention_grouped",
+     [](HirModule& m, const HirValue& x) { return attention(m, x, {.heads = 4, .kv_heads = 2}); }},
+    {"attention_causal",
+     [](HirModule& m, const HirValue& x) { return attention(m, x, {.heads = 4, .causal = true}); }},
+    {"attention_window",
+     [](HirModule& m, const HirValue& x) {
+       return attention(m, x, {.heads = 4, .causal = true, .window = 3});
+     }},
     {"attention_softcap",
      [](HirModule& m, const HirValue& x) { return attention(m, x, {.heads = 4, .softcap = 5}); }},
+    {"attention_mask",
+     [](HirModule& m, const HirValue& x) {
+       const HirValue mask = m.input("mask", {{sym::batch(), 1, 1, sym::seq()}, DType::Bool});
+       return attention(m, x, {.heads = 4, .mask = mask});
+     }},
+    {"attention_bias_and_causal",
+     [](HirModule& m, const HirValue& x) {
+       const HirValue bias = m.input("bias", {{4, sym::seq(), sym::seq()}, DType::F32});
+       return attention(m, x,
+                        {.heads = 4, .kv_heads = 1, .softcap = 5, .causal = true, .bias = bias});
+     }},
     {"encoder_block",
      [](HirModule& m, const HirValue& x) {
        return m.encoder_block(x, encoder_weights(m), {.attention = {.heads = 4}});
+     }},
+    {"moe",
+     [](HirModule& m, const HirValue& x) {
+       const auto experts = [&](const std::string& name, int64_t k, int64_t n) {
+         return m.param(name, {{3, k, n}, DType::F32});
+       };
+       return m.moe(x, {matrix(m, "router", 24, 3), experts("gate", 24, 40), experts("up", 24, 40),
+                        experts("down", 40, 24)});
+     }},
+    {"decoder_block",
+     [](HirModule& m, const HirValue& x) {
+       return m.decoder_block(x, decoder_weights(m),
+                              {.attention = {.heads = 4, .kv_heads = 2, .causal = true}});
      }},
 };
 
