@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming, bugprone-macro-parentheses): names as C has them */
+
 typedef enum tenon_status {
   TENON_OK = 0,
   TENON_USER_ERROR = 1,        /* what was given is wrong: a file, a name, a shape */
@@ -81,6 +83,8 @@ tenon_status tenon_set_param(tenon_model* model, const tenon_tensor* value);
 tenon_status tenon_run(tenon_model* model, const tenon_tensor* inputs, int input_count);
 /* An output of the last run, which must have succeeded. Good until the next run. */
 tenon_status tenon_get_output(const tenon_model* model, int index, tenon_tensor* output);
+
+/* NOLINTEND(readability-identifier-naming, bugprone-macro-parentheses) */
 
 #ifdef __cplusplus
 }

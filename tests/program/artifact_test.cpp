@@ -18,8 +18,8 @@ Result<std::shared_ptr<const Program>> read(const std::string& bytes) {
 }
 
 std::string some_bytes() {
-  static const Program program = some_program();
-  return ArtifactBytes(program).joined();
+  static const Program kProgram = some_program();
+  return ArtifactBytes(kProgram).joined();
 }
 
 // Bytes whose header is right about them: what the digest would else hide.
