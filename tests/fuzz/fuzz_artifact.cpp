@@ -1,5 +1,6 @@
 // Any bytes as an artifact whose header is right about them, since a digest would stop nearly all:
 // they give a Program that prints, or a User error.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::memcpy(bytes.data(), &header, sizeof(header));
   }
   tenon::fuzz::expect_no_internal_error([&] {
-    const auto program = tenon::program::read_artifact(std::as_bytes(std::span(bytes)), nullptr,
-                                                       {.name = "fuzz", .check_weights = false});
+    auto program = tenon::program::read_artifact(std::as_bytes(std::span(bytes)), nullptr,
+                                                 {.name = "fuzz", .check_weights = false});
     tenon::program::print(*program.take());
   });
   return 0;
