@@ -16,6 +16,7 @@
 
 #include "base/cpu_info.h"
 #include "bench/program.h"
+#include "bench/report.h"
 #include "bench/subject.h"
 #include "driver/pipeline.h"
 #include "graph/graph.h"
@@ -27,19 +28,6 @@ driver::Options for_this_machine() {
   driver::Options options;
   options.cpu = cpu_info();
   return options;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-bool report(const std::string& name, const std::string& unit, double value, double gate,
-            const std::string& more = {}) {
-  fmt::print("{{\"bench\": \"{}\", \"{}\": {:.3f}, \"gate\": {}, \"met\": {}{}}}\n", name, unit,
-             value, gate, value <= gate, more);
-  std::fflush(stdout);
-  return value <= gate;
 }
 
 // Each is another kernel each time: a constant differs, so that no cache can answer.

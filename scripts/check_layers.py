@@ -8,7 +8,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-VOCABULARY = {f"tenon/{name}.h" for name in ("error", "dtype", "dim", "shape", "hir_options")} | {"tenon/dtypes.def"}
+VOCABULARY = {f"tenon/{name}.h" for name in (
+    "error", "dtype", "dim", "shape", "hir_options", "dispatch", "fusion_options", "fusion_report", "plan_options",
+    "precision")} | {"tenon/dtypes.def"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

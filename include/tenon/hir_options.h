@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "tenon/fusion_options.h"
 #include "tenon/graph.h"
 #include "tenon/shape.h"
 
@@ -29,12 +30,6 @@ class HirValue {
   friend class hir::Module;
   std::shared_ptr<const TensorType> type_;  // a module knows its values by this pointer
   int index_ = -1;
-};
-
-// How a module becomes a graph. Both ways give the same numbers and the same kernels.
-enum class FusionPolicy {
-  Direct,   // a block is the fused ops that have kernels of their own
-  Fusable,  // a block is primitives (matmul, add, reduce_mean, ...), which the passes fuse again
 };
 
 namespace hir {

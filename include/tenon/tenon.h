@@ -9,11 +9,15 @@
 //   std::span<const float> hidden = outputs[0].as<float>();
 #pragma once
 
+#include "tenon/compile_options.h"
 #include "tenon/compiled_graph.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
 #include "tenon/error.h"
 #include "tenon/graph.h"
+#include "tenon/graph_module.h"
 #include "tenon/hir.h"
+#include "tenon/lir.h"
+#include "tenon/pipeline.h"
 #include "tenon/session.h"
 #include "tenon/tensor.h"

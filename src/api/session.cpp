@@ -1,104 +1,98 @@
 // Session: from a graph or a model file to a CompiledGraph: compile, load.
 #include "tenon/session.h"
 
-#include <fmt/ranges.h>
-
 #include <chrono>
 
+#include "api/driver_options.h"
 #include "api/graph_state.h"
-#include "base/cpu_info.h"
+#include "api/lir_state.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
 #include "driver/failed_graph.h"
+#include "graph/specialize.h"
 #include "import/onnx/onnx.h"
 
 namespace tenon {
 namespace {
 
-CpuInfo target(const std::string& cap) {
-  if (cap.empty()) return cpu_info();
-  if (cap == "avx2") return detect_cpu(CpuIsa::Avx2);
-  if (cap == "avx512") return detect_cpu(CpuIsa::Avx512);
-  throw user_error("[compile] cpu \"{}\" is not known; there are: avx2, avx512", cap);
-}
-
-schedule::Precision precision(const CompileOptions& options) {
-  if (options.precision.empty()) return schedule::Precision::F32;
-  const auto found = schedule::parse_precision(options.precision);
-  if (!found)
-    throw user_error("[compile] precision \"{}\" is not known; there are: {}", options.precision,
-                     fmt::join(schedule::kPrecisions, ", "));
-  if (*found != schedule::Precision::F32 && options.device.kind() != Device::Kind::Cuda)
-    throw unsupported_error("[compile] precision {} is for GPUs, the device is {}",
-                            options.precision, to_string(options.device));
-  return *found;
-}
-
-// The GPU's own, or the one that was asked for.
-int cuda_arch(const CompileOptions& options) {
-  if (options.device.kind() != Device::Kind::Cuda) {
-    if (options.cuda_arch != 0)
-      throw user_error("[compile] cuda_arch {} is for GPUs, the device is {}", options.cuda_arch,
-                       to_string(options.device));
-    return 0;
-  }
-  if (options.cuda_arch != 0) return options.cuda_arch;
-  const auto found = runtime::cuda_arch(options.device.index());
-  if (!found) {
-    throw user_error("[compile] {} is not available: {}", to_string(options.device),
-                     found.error().what());
-  }
-  return found.value();
-}
-
 // Null where the device is not there, which only a run needs.
-std::unique_ptr<runtime::Executor> load(const CompileOptions& options,
+std::unique_ptr<runtime::Executor> open(const CompileOptions& options,
                                         std::shared_ptr<const program::Program> program) {
-  if (options.cuda_arch != 0 && !is_available(options.device)) return nullptr;
-  auto stream = runtime::open_stream(device_id(options.device), thread_pool()).take();
+  const Device device = device_of(options);
+  if (options.cuda_arch != 0 && !is_available(device)) return nullptr;
+  auto stream = runtime::open_stream(device_id(device), thread_pool()).take();
   auto executor = runtime::Executor::load(std::move(program), std::move(stream)).take();
   if (options.threads > 0) executor->set_threads(options.threads);
   return executor;
 }
 
-driver::Options driver_options(const CompileOptions& options) {
-  if (options.threads < 0)
-    throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
-  driver::Options result;
-  result.device = device_id(options.device).kind;
-  result.cuda_arch = cuda_arch(options);
-  result.cpu = target(options.cpu);
-  result.codegen = options.codegen;
-  result.precision = precision(options);
-  return result;
+// Its level of logging, while it compiles.
+std::optional<ScopedLogLevel> verbosity(const CompileOptions& options) {
+  if (!options.verbosity) return std::nullopt;
+  return std::optional<ScopedLogLevel>(std::in_place, static_cast<LogLevel>(*options.verbosity));
+}
+
+using Clock = std::chrono::steady_clock;
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// A module is planned already: what was asked for must be what it was planned by.
+void check_planned_by(const CompileOptions& planned, const CompileOptions& asked) {
+  CompileOptions both = merged(planned, asked);
+  const bool same = both.device == planned.device && both.cuda_arch == planned.cuda_arch &&
+                    both.cpu == planned.cpu && both.codegen == planned.codegen &&
+                    both.precision == planned.precision &&
+                    both.precision_policy == planned.precision_policy &&
+                    both.fusion == planned.fusion && both.dim_binding == planned.dim_binding &&
+                    both.dispatch == planned.dispatch &&
+                    both.supported_ops == planned.supported_ops && both.memory == planned.memory;
+  if (!same)
+    throw user_error(
+        "[compile] the LirModule is planned already: device, target, fusion, dispatch, memory and "
+        "dim_binding are given to the pipeline that plans it");
 }
 
 }  // namespace
 
 // What every way of compiling ends with.
-CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
-                              const CompileOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
-  const driver::Options how = driver_options(options);
-  driver::Compiled compiled = driver::compile_or_save(read(), how);
-  auto program = std::make_shared<const program::Program>(std::move(compiled.program));
-  auto executor = load(options, program);
-  auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), options.device,
+CompiledGraph Session::load(program::Program compiled, int kernels, const CompileOptions& options) {
+  auto program = std::make_shared<const program::Program>(std::move(compiled));
+  auto executor = open(options, program);
+  auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), device_of(options),
                                                     std::move(executor));
-  impl->stats.kernels = compiled.kernels;
+  impl->stats.kernels = kernels;
   impl->stats.steps = static_cast<int>(impl->program->steps.size());
   if (impl->loaded) {
     impl->stats.weight_bytes = impl->loaded->params().param_bytes();
     impl->stats.packed_bytes = impl->loaded->params().packed_bytes();
   }
-  const auto end = std::chrono::steady_clock::now();
-  impl->stats.milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
   return CompiledGraph(std::move(impl));
 }
 
-CompiledGraph Session::compile(const Graph& graph, const CompileOptions& options) const {
+// Of a graph, wherever it comes from.
+CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
+                              const CompileOptions& options) {
+  const auto begin = Clock::now();
+  const auto level = verbosity(options);
+  const driver::Options how = driver_options(options);
+  graph::Graph graph = read();
+  if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
+  driver::Compiled compiled = driver::compile_or_save(graph, how);
+  CompiledGraph result = load(std::move(compiled.program), compiled.kernels, options);
+  result.impl().stats.milliseconds = milliseconds_since(begin);
+  return result;
+}
+
+Session Session::with_policy(PrecisionPolicy policy) const {
+  return Session(merged(defaults_, {.precision_policy = PrecisionOptions{.policy = policy}}));
+}
+
+CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) const {
+  const CompileOptions options = with_profile(merged(defaults_, given));
   if (!options.dim_bounds.empty())
     throw user_error("[compile] dim_bounds are for models from files: a graph has its own symbols");
   const graph::Graph& inner = GraphState::of(graph).graph;
@@ -107,7 +101,38 @@ CompiledGraph Session::compile(const Graph& graph, const CompileOptions& options
   return finish([&] { return inner; }, options);
 }
 
-CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& options) const {
+CompiledGraph Session::compile(const HirModule& module, const CompileOptions& options) const {
+  return compile(lower_hir(module, merged(defaults_, options).fusion.policy), options);
+}
+
+CompiledGraph Session::compile(const GraphModule& module, const CompileOptions& options) const {
+  switch (module.stage()) {
+    case GraphModule::Stage::Hir:
+      return compile(module.hir(), options);
+    case GraphModule::Stage::Mir:
+      return compile(module.mir(), options);
+    case GraphModule::Stage::Lir:
+      break;
+  }
+  return compile(module.lir(), options);
+}
+
+CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given) const {
+  const auto begin = Clock::now();
+  const LirState& state = LirState::of(lir);
+  const CompileOptions asked = with_profile(merged(defaults_, given));
+  check_planned_by(state.options, asked);
+  const CompileOptions options = merged(state.options, asked);
+  const auto level = verbosity(options);
+  driver::Pipeline pipeline(driver_options(options));
+  const int kernels = state.lir.body_kernels + static_cast<int>(state.lir.kernels.size());
+  CompiledGraph result = load(pipeline.generate(state.lir), kernels, options);
+  result.impl().stats.milliseconds = milliseconds_since(begin);
+  return result;
+}
+
+CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& given) const {
+  const CompileOptions options = with_profile(merged(defaults_, given));
   return finish([&] { return onnx::import_file(path, {.dim_bounds = options.dim_bounds}); },
                 options);
 }

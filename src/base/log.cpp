@@ -15,6 +15,7 @@ constexpr std::string_view kNames[] = {"debug", "info", "warning", "error", "off
 
 constexpr int kUnset = -1;
 std::atomic<int> g_level{kUnset};
+thread_local int t_level = kUnset;
 
 struct SinkHolder {
   std::mutex mutex;
@@ -55,7 +56,12 @@ void set_log_sink(LogSink sink) {
 
 void set_log_level(LogLevel level) { g_level.store(static_cast<int>(level)); }
 
+ScopedLogLevel::ScopedLogLevel(LogLevel level)
+    : before_(std::exchange(t_level, static_cast<int>(level))) {}
+ScopedLogLevel::~ScopedLogLevel() { t_level = before_; }
+
 LogLevel log_level() {
+  if (t_level != kUnset) return static_cast<LogLevel>(t_level);
   int level = g_level.load(std::memory_order_relaxed);
   if (level == kUnset) {
     int expected = kUnset;

@@ -22,6 +22,18 @@ void set_log_sink(LogSink sink);  // an empty sink restores stderr
 void set_log_level(LogLevel level);
 LogLevel log_level();  // at first what TENON_LOG says; a bad value there counts as `warning`
 
+// The level of this thread while it lives, whatever the process's is.
+class ScopedLogLevel {
+ public:
+  explicit ScopedLogLevel(LogLevel level);
+  ~ScopedLogLevel();
+  ScopedLogLevel(const ScopedLogLevel&) = delete;
+  ScopedLogLevel& operator=(const ScopedLogLevel&) = delete;
+
+ private:
+  int before_;
+};
+
 inline bool log_enabled(LogLevel level) { return level >= log_level(); }
 void log_message(LogLevel level, std::string_view message);
 

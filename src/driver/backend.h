@@ -6,6 +6,7 @@
 #include <string>
 
 #include "driver/options.h"
+#include "graph/node.h"
 #include "kernel/kernel.h"
 #include "program/program.h"
 #include "schedule/schedule.h"
@@ -16,6 +17,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
+  virtual std::string name() const = 0;  // as messages call it
+  // Whether it has a kernel for the node; others become primitives.
+  virtual bool claims(const graph::Node& node) const;
   virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
   // Called from several threads at once.
   virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;

@@ -19,6 +19,7 @@ class CpuBackend : public Backend {
       throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");
   }
 
+  std::string name() const override { return "cpu"; }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule(lowered, target_);
   }

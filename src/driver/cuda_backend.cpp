@@ -18,6 +18,7 @@ class CudaBackend : public Backend {
                               arch_);
   }
 
+  std::string name() const override { return "cuda"; }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }

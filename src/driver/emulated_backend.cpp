@@ -10,6 +10,7 @@ class EmulatedBackend : public Backend {
  public:
   explicit EmulatedBackend(schedule::Precision precision) : precision_(precision) {}
 
+  std::string name() const override { return "emulated-gpu"; }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }

@@ -10,22 +10,26 @@
 
 #include "base/cpu_info.h"
 #include "kernel/kernel.h"
-#include "legalize/precision.h"
 #include "plan/plan_options.h"
 #include "program/device_kind.h"
 #include "schedule/precision.h"
+#include "tenon/dispatch.h"
+#include "tenon/precision.h"
 
 namespace tenon::driver {
 
 struct Options {
   program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
   schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
-  legalize::PrecisionOptions precision_policy;               // of values that are declared f32
+  PrecisionOptions precision_policy;                         // of values that are declared f32
   int cuda_arch = 0;                                         // of a GPU: 80 or 90
   CpuInfo cpu;                                               // of a CPU
   std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
   std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
   std::vector<std::string> skip;      // passes not to run, by name
+  std::optional<DispatchOptions> dispatch;  // absent: as the environment says
+  // What the backend may take as it is; absent: all that it has kernels for.
+  std::optional<std::set<std::string>> supported_ops;
   std::set<std::string> outer_symbols;  // of a body: those that have values around it
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).

@@ -1,6 +1,8 @@
 // The whole compiler, top to bottom: tensor IR, regions, loop IR, memory plan, machine code.
 #include "driver/pipeline.h"
 
+#include <sstream>
+
 #include "base/knobs.h"
 #include "base/log.h"
 #include "driver/backend.h"
@@ -9,8 +11,9 @@
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
 #include "legalize/decompose.h"
-#include "legalize/decompose_fused.h"
+#include "legalize/dispatch.h"
 #include "legalize/legalize.h"
+#include "legalize/precision.h"
 #include "plan/plan_arena.h"
 #include "schedule/dot2.h"
 #include "simplify/simplify.h"
@@ -27,6 +30,7 @@ void log_what_was_done(const Compiled& compiled) {
     log(LogLevel::Debug, "pass {}: {:.1f} ms", pass.pass, pass.milliseconds);
   }
   log(LogLevel::Debug, "fused:\n{}", compiled.fusion.to_string());
+  log(LogLevel::Debug, "dispatched:\n{}", compiled.dispatch.to_string());
   log(LogLevel::Info, "compiled {} kernels, {} steps in {:.1f} ms", compiled.kernels,
       compiled.program.steps.size(), total);
 }
@@ -37,21 +41,50 @@ plan::Options plan_options(const Options& options) {
   return {.mode = plan::parse_mode(knobs().memory_planner).value()};
 }
 
+// What the options say; else the environment.
+DispatchOptions dispatch_options(const Options& options) {
+  if (options.dispatch) return *options.dispatch;
+  DispatchOptions result;
+  if (!knobs().kernel_dispatch.empty())
+    result.policy = legalize::parse_dispatch_policy(knobs().kernel_dispatch).value();
+  std::stringstream kinds(knobs().force_common);
+  for (std::string kind; std::getline(kinds, kind, ',');)
+    result.overrides[kind] = DispatchPolicy::ForceCommon;
+  return result;
+}
+
+// What a pass may need beside the graph.
+struct PassContext {
+  const Options& options;
+  const Backend& backend;
+  DispatchReport& dispatch;
+};
+
 enum class Stage : uint8_t { Preprocess, Optimize };
 
 struct Pass {
   Stage stage;
   std::string_view name;
-  graph::Graph (*function)(const graph::Graph&, const Options&);
+  graph::Graph (*function)(const graph::Graph&, PassContext&);
 };
 
 template <graph::Graph (*function)(const graph::Graph&)>
-graph::Graph plain(const graph::Graph& graph, const Options&) {
+graph::Graph plain(const graph::Graph& graph, PassContext&) {
   return function(graph);
 }
 
-graph::Graph apply_precision(const graph::Graph& graph, const Options& options) {
-  return legalize::apply_precision(graph, options.precision_policy);
+graph::Graph apply_precision(const graph::Graph& graph, PassContext& context) {
+  return legalize::apply_precision(graph, context.options.precision_policy);
+}
+
+graph::Graph dispatch(const graph::Graph& graph, PassContext& context) {
+  const auto& supported = context.options.supported_ops;
+  const legalize::Claims claims{
+      .backend = context.backend.name(), .takes = [&](const graph::Node& node) {
+        const std::string_view op = graph::info(node.op()).text;
+        return context.backend.claims(node) && (!supported || supported->contains(std::string(op)));
+      }};
+  return legalize::dispatch(graph, claims, dispatch_options(context.options), context.dispatch);
 }
 
 constexpr Pass kPasses[] = {
@@ -60,14 +93,14 @@ constexpr Pass kPasses[] = {
 #undef PASS
 };
 
-graph::Graph run_stage(Stage stage, const graph::Graph& source, const Options& options,
+graph::Graph run_stage(Stage stage, const graph::Graph& source, PassContext context,
                        std::vector<PassTime>& times) {
-  const PassRunner run(options, times);
+  const PassRunner run(context.options, times);
   graph::Graph graph = source;
   for (const Pass& pass : kPasses) {
     if (pass.stage != stage) continue;
     graph = run(
-        pass.name, [&](const graph::Graph& from) { return pass.function(from, options); },
+        pass.name, [&](const graph::Graph& from) { return pass.function(from, context); },
         std::move(graph));
   }
   return graph;
@@ -81,12 +114,15 @@ Pipeline::Pipeline(Options options)
 }
 
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
-  return run_stage(Stage::Preprocess, source, options_, times_);
+  rewritten_ = {};
+  legalize::report_rewritten(source, rewritten_);
+  return run_stage(Stage::Preprocess, source, {options_, *backend_, rewritten_}, times_);
 }
 
 Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
-  Optimized result{run_stage(Stage::Optimize, preprocessed, options_, times_), {}};
-  legalize::check_supported(result.graph);
+  Optimized result{.dispatch = rewritten_};
+  result.graph =
+      run_stage(Stage::Optimize, preprocessed, {options_, *backend_, result.dispatch}, times_);
   result.fusion = fuse::fusion_report(preprocessed, result.graph);
   return result;
 }
@@ -138,6 +174,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   Compiled result;
   Optimized optimized = pipeline.optimize(pipeline.preprocess(source));
   result.fusion = std::move(optimized.fusion);
+  result.dispatch = std::move(optimized.dispatch);
   Lir lir = pipeline.plan(optimized.graph);
   result.kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
   result.program = pipeline.generate(std::move(lir));

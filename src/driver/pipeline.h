@@ -26,7 +26,8 @@ struct PassTime {
 // What the backend takes, and what was done to get there.
 struct Optimized {
   graph::Graph graph;
-  fuse::FusionReport fusion;
+  FusionReport fusion;
+  DispatchReport dispatch;
 };
 
 // The legalized graph and its plan: a program without code, and the kernels to make code of.
@@ -41,7 +42,8 @@ struct Compiled {
   program::Program program;
   std::vector<PassTime> times;
   int kernels = 0;  // compiled; structurally equal ones count once
-  fuse::FusionReport fusion;
+  FusionReport fusion;
+  DispatchReport dispatch;
 };
 
 // One compile. Every stage adds to the times.
@@ -61,6 +63,7 @@ class Pipeline {
   Options options_;
   std::unique_ptr<Backend> backend_;
   std::vector<PassTime> times_;
+  DispatchReport rewritten_;  // by preprocess
 };
 
 Compiled compile(const graph::Graph& source, const Options& options);

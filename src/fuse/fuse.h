@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "tenon/fusion_report.h"
 
 namespace tenon::fuse {
 
@@ -68,17 +69,6 @@ Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {});
 // Fills places and assembled: values that are bytes of others, and concats whose parts are computed
 // in place.
 void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);
-
-struct FusionReport {
-  struct Count {
-    std::string pattern;
-    int found;       // in the fused graph
-    int before = 0;  // already there in the source
-  };
-  std::vector<Count> counts;                  // one row per known pattern, found or not
-  int found(std::string_view pattern) const;  // 0 for an unknown pattern
-  std::string to_string() const;
-};
 
 FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after);
 

@@ -8,7 +8,8 @@
 #include "fuse/fuse.h"
 #include "fuse/linear_parts.h"
 
-namespace tenon::fuse {
+namespace tenon {
+namespace fuse {
 namespace {
 
 using graph::Activation;
@@ -72,6 +73,8 @@ FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after
   return report;
 }
 
+}  // namespace fuse
+
 int FusionReport::found(std::string_view pattern) const {
   for (const Count& count : counts) {
     if (count.pattern == pattern) return count.found;
@@ -87,4 +90,4 @@ std::string FusionReport::to_string() const {
   return text;
 }
 
-}  // namespace tenon::fuse
+}  // namespace tenon

@@ -31,6 +31,8 @@ const Row* row_of(Op op) {
 
 }  // namespace
 
+bool is_decomposed(Op op) { return row_of(op) != nullptr; }
+
 graph::Graph decompose(const graph::Graph& source) {
   constexpr int kDepth = 4;  // of decompositions that use each other
   graph::Graph graph = source;

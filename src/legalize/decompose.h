@@ -11,6 +11,7 @@ namespace tenon::legalize {
 
 // Every op of the table, replaced; what a replacement is made of is replaced too.
 graph::Graph decompose(const graph::Graph& graph);
+bool is_decomposed(graph::Op op);  // there
 
 namespace decompositions {
 

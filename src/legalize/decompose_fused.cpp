@@ -1,4 +1,4 @@
-// The table of fused ops, and the pass that takes apart those without a kernel.
+// The table of fused ops, and which of them can be lowered as they are.
 #include "legalize/decompose_fused.h"
 
 #include "graph/op_table.h"
@@ -39,21 +39,6 @@ bool has_kernel(const graph::Node& node) {
     default:
       return true;
   }
-}
-
-graph::Graph decompose_unclaimed(const graph::Graph& source) {
-  graph::Graph graph = source;
-  for (bool changed = true; changed;) {  // ends: a step is made of simpler ops
-    changed = false;
-    graph = rebuild(graph, [&](graph::Graph& g, const graph::Node& node,
-                               std::span<const graph::Value> operands) {
-      std::vector<graph::Value> results;
-      if (!has_kernel(node)) results = decompose_fused(g, node, operands);
-      changed = changed || !results.empty();
-      return results;
-    });
-  }
-  return graph;
 }
 
 }  // namespace tenon::legalize

@@ -18,8 +18,6 @@ std::vector<graph::Value> decompose_fused(graph::Graph& g, const graph::Node& no
 
 // Whether the backends can lower this node as it is.
 bool has_kernel(const graph::Node& node);
-// Those nodes that have no kernel become primitives.
-graph::Graph decompose_unclaimed(const graph::Graph& graph);
 
 namespace fused {
 using Decomposition = graph::Value(graph::Graph& g, const graph::Node& node,

@@ -1,50 +1,15 @@
-// Claims of the CPU backend, and the error that lists everything outside them at once.
+// See legalize.h.
 #include "legalize/legalize.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string>
 
-#include "base/error.h"
 #include "graph/host_ops.h"
 
 namespace tenon::legalize {
 
 using graph::Node;
 using graph::Op;
-
-namespace {
-
-// Perhaps none.
-constexpr std::initializer_list<Op> kUnclaimed = {
-#define UNCLAIMED(Name) Op::Name,
-#include "legalize/unclaimed.def"
-#undef UNCLAIMED
-};
-
-std::string problem(const Node& node) {
-  const bool unclaimed = std::ranges::count(kUnclaimed, node.op()) > 0;
-  return unclaimed ? std::string(graph::info(node.op()).text) : std::string();
-}
-
-}  // namespace
-
-void check_supported(const graph::Graph& graph) {
-  std::map<std::string, std::set<std::string>> found;
-  for (const Node* node : graph.topological()) {
-    const std::string what = problem(*node);
-    if (what.empty()) continue;
-    const std::string_view origin = graph.origin(node);
-    found[what].insert(std::string(origin.empty() ? node->name() : origin));
-  }
-  if (found.empty()) return;
-  std::string list;
-  for (const auto& [what, origins] : found) {
-    list += fmt::format("\n  {} ({} nodes; first: {})", what, origins.size(), *origins.begin());
-  }
-  throw unsupported_error("[legalize] the cpu backend cannot run:{}", list);
-}
 
 graph::Graph separate_outputs(const graph::Graph& graph) {
   graph::Graph result = graph;

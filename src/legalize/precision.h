@@ -1,58 +1,20 @@
-// Precision policies: what the values that a model declares as f32 are stored and multiplied as. A
-// policy is a row of a table (precision.cpp): for each category of ops, how it treats numbers.
-// Values of other dtypes, and the inputs and outputs of the graph, stay what they are declared to
-// be. Weights are converted once: what depends on parameters only is done before the first run.
+// The pass that carries out a precision policy (tenon/precision.h). A policy is a row of a table
+// (precision.cpp): for each category of ops, how it treats numbers. What depends on parameters only
+// is done before the first run.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "graph/graph.h"
+#include "tenon/precision.h"
 
 namespace tenon::legalize {
 
-enum class PrecisionPolicy : uint8_t {
-  AlwaysF32,
-  AlwaysF16,              // stored as f16, computed in f32
-  AlwaysBf16,             // stored as bf16, computed in f32
-  AutoMixed,              // products of bf16, everything else f32
-  AutoMixedConservative,  // the same, where one factor is a weight
-  DynamicInt8,            // products of 8-bit integers, where one factor is a weight
-  Custom,                 // as PrecisionOptions::custom says
-};
 inline constexpr std::string_view kPrecisionPolicies[] = {
     "always_f32",   "always_f16", "always_bf16", "auto_mixed", "auto_mixed_conservative",
     "dynamic_int8", "custom"};
 std::optional<PrecisionPolicy> parse_precision_policy(std::string_view text);
-
-enum class OpCategory : uint8_t {
-  Weights,      // contractions with a weight
-  Contraction,  // of data with data
-  Attention,
-  Norm,
-  Softmax,
-  Reduction,
-  Elementwise,
-};
-inline constexpr int kOpCategories = 7;
-
-// How a category treats numbers. An op of no category (a sort, a loop) has f32.
-enum class Numbers : uint8_t {
-  F32,
-  F16,    // operands and results are f16; inside of a kernel they are f32
-  Bf16,   // the same of bf16
-  ByF16,  // contractions: the factors are rounded to f16, all else is f32
-  ByBf16,
-  ByInt8,  // contractions with weights: see dynamic_int8.h
-};
-using NumbersOfCategories = std::array<Numbers, kOpCategories>;
-
-struct PrecisionOptions {
-  PrecisionPolicy policy = PrecisionPolicy::AlwaysF32;
-  NumbersOfCategories custom = {};  // of PrecisionPolicy::Custom; by category
-};
 
 // After the passes that find fused ops. Ways to multiply (ByF16, ...) for a category that does not
 // are a User error.

@@ -15,11 +15,13 @@ struct Touched {
   bool written;
 };
 
-// Bytes of an arena buffer as bytes of its slot: buffers of a slot begin where it begins.
+// Bytes of an arena buffer as bytes of its slot.
 ByteRange in_memory(const Program& program, const BufferRef& ref) {
   ByteRange range = byte_range(program, ref);
-  if (range.root.kind == BufferKind::Arena)
-    range.root.index = program.arena[static_cast<size_t>(range.root.index)].slot;
+  if (range.root.kind == BufferKind::Arena) {
+    const ArenaBuffer& root = program.arena[static_cast<size_t>(range.root.index)];
+    range = {{BufferKind::Arena, root.slot}, range.begin + root.offset, range.end + root.offset};
+  }
   return range;
 }
 

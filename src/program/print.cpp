@@ -53,7 +53,11 @@ void print_memory(const Program& program, Text out) {
   for (size_t slot = 0; slot < held.size(); ++slot) {
     fmt::format_to(out, "  slot {} of {} bytes holds", slot,
                    program.plan.slot_bytes[slot].to_string());
-    for (const size_t buffer : held[slot]) fmt::format_to(out, " {}", buffer);
+    for (const size_t buffer : held[slot]) {
+      fmt::format_to(out, " {}", buffer);
+      const Dim& offset = program.arena[buffer].offset;
+      if (!offset.is_const(0)) fmt::format_to(out, " (at {})", offset.to_string());
+    }
     fmt::format_to(out, "\n");
   }
   for (size_t i = 0; i < program.arena.size(); ++i) {

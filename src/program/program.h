@@ -139,11 +139,13 @@ struct ArenaBuffer {
   Dim bytes;
   int slot = -1;  // set by the plan; of a view: its root's, or -1 where that is not in the arena
   std::optional<View> view = {};
+  Dim offset = 0;  // set by the plan: where in its slot it begins; of a view: 0
 };
 
-// Slots of the arena; buffers whose lives do not overlap share one. A stage begins with each host
-// step: a slot belongs to the first one that knows its size, and each stage has a block of memory
-// of its own. Offsets are prefix sums of slot sizes inside a stage.
+// Slots of the arena; buffers that are never alive at the same time share one, and so do those that
+// fit beside each other: a buffer begins where its slot begins, or ends where it ends. A stage
+// begins with each host step: a slot belongs to the first one that knows its size, and each stage
+// has a block of memory of its own. Offsets are prefix sums of slot sizes inside a stage.
 struct ArenaPlan {
   std::vector<Dim> slot_bytes;  // aligned
   std::vector<Dim> slot_offsets;

@@ -145,7 +145,7 @@ ParamSlot ProgramReader::param(const file::ParamSlot& from) {
 }
 
 ArenaBuffer ProgramReader::arena(const file::ArenaBuffer& from) const {
-  ArenaBuffer buffer{dim(from.bytes()), from.slot()};
+  ArenaBuffer buffer{.bytes = dim(from.bytes()), .slot = from.slot(), .offset = dim(from.offset())};
   if (from.view()) buffer.view = View{read_ref(*from.view()->root()), dim(from.view()->offset())};
   return buffer;
 }

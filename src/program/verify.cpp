@@ -116,10 +116,12 @@ Status verify_plan(const Program& program) {
       return internal_error("[program] the arena has no slot {}", buffer.slot);
     }
     if (!buffer.view) {
-      if (buffer.slot < 0 ||
-          prove_le(buffer.bytes, plan.slot_bytes[static_cast<size_t>(buffer.slot)]) != Proof::No)
-        continue;
-      return internal_error("[program] slot {} is smaller than a buffer in it", buffer.slot);
+      if (buffer.slot < 0) continue;
+      const Dim& slot = plan.slot_bytes[static_cast<size_t>(buffer.slot)];
+      if (prove_le(0, buffer.offset) == Proof::No ||
+          prove_le(buffer.offset + buffer.bytes, slot) == Proof::No)
+        return internal_error("[program] a buffer of slot {} lies outside of it", buffer.slot);
+      continue;
     }
     if (Status status = verify_view(program, *buffer.view, buffer.bytes, buffer.slot); !status.ok())
       return status;

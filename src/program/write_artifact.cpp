@@ -169,8 +169,8 @@ Offset<file::ArenaBuffer> ProgramWriter::arena(const ArenaBuffer& buffer) {
     const uint32_t offset = number(buffer.view->offset);
     view = file::CreateView(to_, &root, offset);
   }
-  const uint32_t bytes = number(buffer.bytes);
-  return file::CreateArenaBuffer(to_, bytes, buffer.slot, view);
+  const uint32_t bytes = number(buffer.bytes), offset = number(buffer.offset);
+  return file::CreateArenaBuffer(to_, bytes, buffer.slot, view, offset);
 }
 
 Offset<file::ArenaPlan> ProgramWriter::plan() {

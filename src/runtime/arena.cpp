@@ -5,7 +5,6 @@ namespace tenon::runtime {
 Result<Arena> Arena::make(const program::Program& program, const Variables& variables,
                           Memory& memory) {
   Arena arena;
-  arena.program_ = &program;
   const program::ArenaPlan& plan = program.plan;
   for (const Dim& bytes : plan.stage_bytes) {
     Stage& stage = arena.stages_.emplace_back();
@@ -13,19 +12,14 @@ Result<Arena> Arena::make(const program::Program& program, const Variables& vari
     stage.dims = DimTable(variables);
     stage.bytes = stage.dims.add(bytes);
   }
-  for (size_t slot = 0; slot < plan.slot_offsets.size(); ++slot) {
-    Stage& stage = arena.stages_[static_cast<size_t>(plan.slot_stages[slot])];
-    arena.offsets_.push_back(stage.dims.add(plan.slot_offsets[slot]));
-  }
   const program::Stages stages(program);
   for (const program::ArenaBuffer& buffer : program.arena) {
-    if (!buffer.view) {
-      arena.views_.emplace_back();
-      continue;
-    }
-    const int stage = stages.of(buffer.view->offset);
-    DimTable& dims = arena.stages_[static_cast<size_t>(stage)].dims;
-    arena.views_.push_back({stage, dims.add(buffer.view->offset)});
+    Position& position = arena.positions_.emplace_back();
+    if (!buffer.view && buffer.slot < 0) continue;  // nobody needs it
+    const auto slot = static_cast<size_t>(buffer.slot);
+    position.stage = buffer.view ? stages.of(buffer.view->offset) : plan.slot_stages[slot];
+    position.at = arena.stages_[static_cast<size_t>(position.stage)].dims.add(
+        buffer.view ? buffer.view->offset : plan.slot_offsets[slot] + buffer.offset);
   }
   for (const Stage& stage : arena.stages_) {
     if (stage.dims.unknown_symbol().empty()) continue;
@@ -57,13 +51,13 @@ int64_t Arena::bytes_through(int stage) const {
 }
 
 void* Arena::at(int buffer) const {
-  const auto slot = static_cast<size_t>(program_->arena[static_cast<size_t>(buffer)].slot);
-  const Stage& stage = stages_[static_cast<size_t>(program_->plan.slot_stages[slot])];
-  return stage.block.data() + stage.dims[offsets_[slot]];
+  const Position& position = positions_[static_cast<size_t>(buffer)];
+  const Stage& stage = stages_[static_cast<size_t>(position.stage)];
+  return stage.block.data() + stage.dims[position.at];
 }
 
 int64_t Arena::view_offset(int buffer) const {
-  const Position& view = views_[static_cast<size_t>(buffer)];
+  const Position& view = positions_[static_cast<size_t>(buffer)];
   return stages_[static_cast<size_t>(view.stage)].dims[view.at];
 }
 

@@ -40,10 +40,8 @@ class Arena {
     int stage = 0, at = 0;  // in the stage's dims
   };
 
-  const program::Program* program_ = nullptr;
   std::vector<Stage> stages_;
-  std::vector<Position> views_;  // per buffer
-  std::vector<int> offsets_;     // per slot: position in its stage's dims
+  std::vector<Position> positions_;  // per buffer: in its stage's block; of a view: in its root
   int64_t bytes_ = 0;
 };
 

@@ -6,33 +6,15 @@
 
 #include <cstring>
 
-#include "import/onnx/onnx.h"
+#include "tests/driver/encoder_graph.h"
 #include "tests/driver/run_graph.h"
 #include "tests/graph/tensors.h"
 #include "tests/lower/graph_cases.h"
 #include "tests/lower/index_cases.h"
 #include "tests/lower/odd_graphs.h"
-#include "tools/make_encoder/encoder_model.h"
 
 namespace tenon::graph_test {
 namespace {
-
-Graph encoder(int64_t layers) {
-  auto model = std::make_shared<const std::string>(make_encoder::encoder_model(
-      {.layers = layers, .hidden = 64, .heads = 4, .ffn = 128, .vocab = 9, .maxpos = 128}));
-  return onnx::import_bytes(std::as_bytes(std::span(*model)), model, "encoder");
-}
-
-Tensors encoder_inputs(const Graph& g, int64_t batch, int64_t seq) {
-  Tensors inputs = random_tensors(g, {{"batch", batch}, {"seq", seq}});
-  for (auto& [name, tensor] : inputs) {
-    for (size_t at = 0; at < tensor.bytes.size(); at += 8) {
-      int64_t& value = reinterpret_cast<int64_t&>(tensor.bytes[at]);
-      value = name == "input_ids" ? std::abs(value) % 9 : name == "attention_mask" ? 1 : value & 1;
-    }
-  }
-  return inputs;
-}
 
 class PipelineTest : public ::testing::TestWithParam<GraphCase> {};
 

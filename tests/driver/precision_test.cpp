@@ -15,7 +15,6 @@ using graph::Activation;
 using graph::Graph;
 using graph::Op;
 using graph::Value;
-using legalize::PrecisionPolicy;
 
 constexpr int64_t kWidth = 128, kInner = 512, kHeads = 4, kKvHeads = 2, kHeadWidth = 32,
                   kLength = 24;

@@ -1,0 +1,157 @@
+// LirModule: the driver's LIR as the public API shows it.
+#include "tenon/lir.h"
+
+#include <unordered_set>
+
+#include "api/driver_options.h"
+#include "api/graph_state.h"
+#include "api/lir_state.h"
+#include "base/error.h"
+#include "graph/specialize.h"
+#include "plan/plan_arena.h"
+#include "program/print.h"
+
+namespace tenon {
+namespace {
+
+BufferPlan::Step describe(const program::Program& program, const program::Step& step, Phase phase) {
+  BufferPlan::Step result{step.kind, step.origin, phase, {}, {}};
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    auto& list = step.writes[i] ? result.writes : result.reads;
+    list.push_back(program::describe(program, step.buffers[i]));
+  }
+  return result;
+}
+
+// What nothing but an output needs.
+Phase phase_of(const program::Step& step) {
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    const bool output = step.buffers[i].kind == program::BufferKind::Output;
+    if (step.writes[i] && !output) return Phase::Steady;
+  }
+  return Phase::Epilogue;
+}
+
+BufferPlan plan_of(const program::Program& program) {
+  const plan::Figures figures = plan::figures(program);
+  BufferPlan result;
+  result.alignment = program.plan.alignment;
+  result.arena_size = figures.arena_size;
+  result.total_unshared_bytes = figures.total_unshared_bytes;
+  result.bytes_saved = figures.bytes_saved;
+  result.buffers_reused = figures.buffers_reused;
+  for (size_t i = 0; i < program.plan.slot_bytes.size(); ++i) {
+    result.slots.push_back({program.plan.slot_offsets[i], program.plan.slot_bytes[i]});
+  }
+  for (size_t i = 0; i < program.arena.size(); ++i) {
+    const program::ArenaBuffer& buffer = program.arena[i];
+    result.buffers.push_back({buffer.bytes, buffer.view ? -1 : buffer.slot, buffer.offset});
+    if (!buffer.view) continue;
+    result.views.push_back(
+        {static_cast<int>(i), program::describe(program, buffer.view->root), buffer.view->offset});
+  }
+  for (const program::Step& step : program.prologue)
+    result.order.push_back(describe(program, step, Phase::Prologue));
+  for (const program::Step& step : program.steps)
+    result.order.push_back(describe(program, step, phase_of(step)));
+  for (const auto& slot : program.inputs) result.inputs.push_back({slot.name, slot.type});
+  for (const auto& slot : program.params) result.params.push_back({slot.name, slot.type});
+  for (const auto& slot : program.outputs) result.outputs.push_back({slot.name, slot.type});
+  for (const Symbol& symbol : program.symbols) result.dynamic_symbols.push_back(symbol.name());
+  return result;
+}
+
+// Options that change numbers, beside what the graph says itself.
+std::string numerics_of(const driver::Options& options) {
+  return fmt::format("device {} precision {}", static_cast<int>(options.device),
+                     schedule::kPrecisions[static_cast<int>(options.precision)]);
+}
+
+constexpr std::string_view kHeader = "lir ";
+
+}  // namespace
+
+std::string_view to_string(Phase phase) {
+  constexpr std::string_view kNames[] = {"prologue", "steady", "epilogue"};
+  return kNames[static_cast<int>(phase)];
+}
+
+LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options) {
+  driver::Pipeline pipeline(driver_options(options));
+  auto state = std::make_shared<LirState>();
+  state->options = options;
+  state->lir = pipeline.plan(optimized);
+  state->plan = tenon::plan_of(state->lir.program);
+  LirModule result;
+  result.state_ = std::move(state);
+  return result;
+}
+
+const LirState& LirState::of(const LirModule& module) {
+  if (!module.state_) throw user_error("this LirModule is empty, or was moved from");
+  return *module.state_;
+}
+
+Graph LirModule::graph() const { return GraphState::wrap(LirState::of(*this).lir.graph); }
+const BufferPlan& LirModule::plan() const { return LirState::of(*this).plan; }
+Device LirModule::device() const { return device_of(LirState::of(*this).options); }
+
+std::vector<LirModule::Node> LirModule::nodes() const {
+  const graph::Graph& graph = LirState::of(*this).lir.graph;
+  const graph::UseLists uses(graph);
+  std::unordered_set<const graph::Node*> steady;  // depend on inputs, or are steps of their own
+  std::vector<Node> result;
+  for (const graph::Node* node : graph.topological()) {
+    bool runs = node->op() == graph::Op::Input;
+    for (const graph::Value& operand : node->operands()) runs |= steady.contains(operand.node);
+    if (runs) steady.insert(node);
+    bool needed = false;
+    for (int i = 0; i < node->result_count(); ++i) needed |= !uses.uses({node, i}).empty();
+    const bool leaf = graph::has(node->op(), graph::kLeaf);
+    const Phase phase = leaf || !runs ? Phase::Prologue : needed ? Phase::Steady : Phase::Epilogue;
+    result.push_back({std::string(graph::info(node->op()).text), std::string(graph.origin(node)),
+                      node->types()[0], phase});
+  }
+  return result;
+}
+
+Phase LirModule::phase(size_t node) const {
+  const std::vector<Node> all = nodes();
+  if (node >= all.size())
+    throw user_error("[phase] there is no node {}: the module has {}", node, all.size());
+  return all[node].phase;
+}
+
+std::string LirModule::fingerprint() const {
+  const LirState& state = LirState::of(*this);
+  Hasher hasher;
+  hasher.text("lir").text(graph::digest(state.lir.graph).hex());
+  return hasher.text(numerics_of(driver_options(state.options))).finish().hex();
+}
+
+LirModule LirModule::specialize(const DimBinding& binding) const {
+  const LirState& state = LirState::of(*this);
+  const graph::Graph special = graph::specialize(state.lir.graph, binding.values());
+  return binding.empty() ? *this : LirState::plan_of(special, state.options);
+}
+
+std::string LirModule::print() const {
+  const LirState& state = LirState::of(*this);
+  return fmt::format("{}{}\n{}", kHeader, fingerprint(), graph::print(state.lir.graph));
+}
+
+LirModule LirModule::parse(std::string_view text, const CompileOptions& options) {
+  const size_t line = text.find('\n');
+  if (!text.starts_with(kHeader) || line == std::string_view::npos)
+    throw user_error("[lir] line 1: expected \"lir FINGERPRINT\"");
+  const std::string_view fingerprint = text.substr(kHeader.size(), line - kHeader.size());
+  LirModule result = LirState::plan_of(graph::parse(text.substr(line + 1)), options);
+  if (result.fingerprint() != fingerprint)
+    throw user_error(
+        "[lir] the text is of {}, its graph and these options are of {}: it was changed, or made "
+        "with other options",
+        fingerprint, result.fingerprint());
+  return result;
+}
+
+}  // namespace tenon

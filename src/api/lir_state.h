@@ -1,0 +1,18 @@
+// What a public LirModule holds.
+#pragma once
+
+#include "driver/pipeline.h"
+#include "tenon/lir.h"
+
+namespace tenon {
+
+struct LirState {
+  CompileOptions options;  // by which it was planned
+  driver::Lir lir;
+  BufferPlan plan;
+
+  static LirModule plan_of(const graph::Graph& optimized, const CompileOptions& options);
+  static const LirState& of(const LirModule& module);  // an Error where it is empty
+};
+
+}  // namespace tenon

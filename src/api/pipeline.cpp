@@ -1,0 +1,104 @@
+// CompilePipeline: the driver's stages on public types.
+#include "tenon/pipeline.h"
+
+#include "api/driver_options.h"
+#include "api/graph_state.h"
+#include "api/lir_state.h"
+#include "base/error.h"
+#include "graph/specialize.h"
+
+namespace tenon {
+namespace {
+
+const graph::Graph& checked(const Graph& graph) {
+  const graph::Graph& inner = GraphState::of(graph).graph;
+  if (inner.outputs().empty())
+    throw user_error("[compile] the graph has no outputs: call set_outputs before");
+  return inner;
+}
+
+}  // namespace
+
+CompilePipeline& CompilePipeline::set_fusion(FusionOptions fusion) {
+  options_.fusion = std::move(fusion);
+  return *this;
+}
+
+CompilePipeline& CompilePipeline::set_supported_ops(std::set<std::string> ops) {
+  options_.supported_ops = std::move(ops);
+  return *this;
+}
+
+CompilePipeline& CompilePipeline::set_dispatch(DispatchOptions dispatch) {
+  options_.dispatch = std::move(dispatch);
+  return *this;
+}
+
+CompilePipeline& CompilePipeline::set_memory(PlanOptions memory) {
+  options_.memory = memory;
+  return *this;
+}
+
+Graph CompilePipeline::lower_hir(const HirModule& module) const {
+  return tenon::lower_hir(module, options_.fusion.policy);
+}
+
+Graph CompilePipeline::preprocess(const Graph& graph) const {
+  driver::Pipeline pipeline(driver_options(options_));
+  return GraphState::wrap(pipeline.preprocess(checked(graph)));
+}
+
+Optimized CompilePipeline::optimize_with_report(const Graph& preprocessed) const {
+  driver::Pipeline pipeline(driver_options(options_));
+  driver::Optimized optimized = pipeline.optimize(checked(preprocessed));
+  return {GraphState::wrap(std::move(optimized.graph)), std::move(optimized.fusion),
+          std::move(optimized.dispatch)};
+}
+
+LirModule CompilePipeline::plan_lir(const Graph& optimized) const {
+  return LirState::plan_of(checked(optimized), options_);
+}
+
+LirModule CompilePipeline::plan_lir_with_options(const Graph& optimized,
+                                                 const PlanOptions& memory) const {
+  return CompilePipeline(*this).set_memory(memory).plan_lir(optimized);
+}
+
+CompileResult CompilePipeline::compile_mir(const Graph& graph) const {
+  const CompileOptions options = with_profile(options_);
+  driver::Pipeline pipeline(driver_options(options));
+  graph::Graph source = checked(graph);
+  if (!options.dim_binding.empty())
+    source = graph::specialize(source, options.dim_binding.values());
+  driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(source));
+  return {LirState::plan_of(optimized.graph, options), std::move(optimized.fusion),
+          std::move(optimized.dispatch)};
+}
+
+CompileResult CompilePipeline::compile_hir(const HirModule& module) const {
+  return compile_mir(lower_hir(module));
+}
+
+CompileResult CompilePipeline::compile_module(const GraphModule& module) const {
+  switch (module.stage()) {
+    case GraphModule::Stage::Hir:
+      return compile_hir(module.hir());
+    case GraphModule::Stage::Mir:
+      return compile_mir(module.mir());
+    case GraphModule::Stage::Lir:
+      break;
+  }
+  return {module.lir(), {}, {}};
+}
+
+std::vector<StageText> CompilePipeline::inspect(const Graph& graph) const {
+  std::vector<StageText> texts;
+  driver::Options options = driver_options(options_);
+  options.dump = [&](std::string_view stage, const std::string& text) {
+    texts.push_back({std::string(stage), text});
+  };
+  driver::compile(checked(graph), options);
+  return texts;
+}
+
+}  // namespace tenon
