@@ -1,6 +1,8 @@
 // The public Graph: each call is one of the tensor IR's.
 #include "tenon/graph.h"
 
+#include <unordered_set>
+
 #include "api/graph_state.h"
 #include "base/error.h"
 #include "graph/activation.h"
@@ -25,6 +27,20 @@ graph::AttributeValue convert(const Attribute& attribute) {
         }
       },
       attribute);
+}
+
+// A copy of a graph takes the values of both, but not what was declared on one of them later.
+void check_leaves(const graph::Graph& graph) {
+  std::unordered_set<const graph::Node*> own;
+  for (const auto* leaves : {&graph.inputs(), &graph.params()}) {
+    for (const graph::Value& leaf : *leaves) own.insert(leaf.node);
+  }
+  for (const graph::Node* node : graph.topological()) {
+    const bool declared = node->op() == graph::Op::Input || node->op() == graph::Op::Param;
+    if (declared && !own.contains(node))
+      throw user_error("[set_outputs] the {} \"{}\" is another graph's: declare it on this one",
+                       graph::info(node->op()).text, node->name());
+  }
 }
 
 }  // namespace
@@ -259,7 +275,11 @@ void Graph::set_outputs(const std::vector<Output>& outputs) {
     if (!output.value) throw user_error("[set_outputs] output \"{}\" is no tensor", output.name);
     inner.push_back({output.name, GraphState::node_of(output.value)});
   }
-  GraphState::of(*this).graph.set_outputs(std::move(inner));
+  graph::Graph& graph = GraphState::of(*this).graph;
+  graph::Graph with = graph;
+  with.set_outputs(std::move(inner));
+  check_leaves(with);
+  graph = std::move(with);
 }
 
 std::string Graph::print() const { return graph::print(GraphState::of(*this).graph); }
