@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "schedule/add_pack.h"
+
 namespace tenon::schedule {
 
 using namespace kernel;
@@ -32,7 +34,7 @@ class ByPairs {
   ExprRef contraction(const Expr& e) {
     if (e.op != Op::ReduceFma || e.dtype != DType::F32) return nullptr;
     const ExprRef a = as_bf16(e.args[0]), b = as_bf16(e.args[1]);
-    if (!a || !b || a->op != Op::Load) return nullptr;
+    if (!a || !b || a->op != Op::Load || is_convolution(a, b)) return nullptr;
     const Dim& depth = e.bound;
     const Symbol& k = e.range[0];
     if (!a->index.coefficient(k)) return nullptr;  // a gathered one: left as it is
@@ -41,6 +43,11 @@ class ByPairs {
     const ExprRef rows =
         is_pair_in_memory(*a, k, depth) ? load_pair(*a, k, step) : pair(a, k, step, depth);
     return reduce(Op::ReduceDot2, step, steps, {rows, pair(b, k, step, depth), e.args[2]});
+  }
+
+  // Rows of weights by columns of data, which have a schedule of their own: windows are staged.
+  bool is_convolution(const ExprRef& a, const ExprRef& b) const {
+    return is_constant(kernel_, a) && !is_constant(kernel_, b);
   }
 
   bool is_pair_in_memory(const Expr& load, const Symbol& k, const Dim& depth) const {

@@ -59,6 +59,23 @@ inline Case bf16_of_f32_weights_case(int64_t depth) {
           each("m", {1, 14})};
 }
 
+// y[m, 40] = max(x * gate, 0) * (x * up): two contractions in one value.
+inline Case bf16_gated_case() {
+  return {"Gated", R"(kernel gated lowered dims m: 1..65536
+  buffer x: bf16[m*66] global argument 0
+  buffer gate: bf16[2640] global argument 1 constant
+  buffer up: bf16[2640] global argument 2 constant
+  buffer y: bf16[m*40] global argument 3 written
+  flops m*2640
+  parallel i in m
+    parallel j in 40
+      %0 = reduce_fma(k in 66, cast(f32, x[i*66 + k]), cast(f32, gate[j + k*40]), f32(0))
+      %1 = reduce_fma(k in 66, cast(f32, x[i*66 + k]), cast(f32, up[j*66 + k]), f32(0))
+      y[i*40 + j] = cast(bf16, mul(max(%0, f32(0)), %1))
+)",
+          each("m", {1, 5, 13})};
+}
+
 inline std::vector<Case> dot2_cases() {
   return {bf16_linear_case(64, 96, {1, 12, 40}),
           bf16_linear_case(33, 40, {1, 2, 3, 5, 12, 13, 31}),
