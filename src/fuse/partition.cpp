@@ -1,6 +1,7 @@
 // Which values exist in memory: what a second pass over memory costs, against computing again. The
 // rule, by the kind of an op:
-//   kernel       contractions, attention, norms, reductions, scans, scatters, sorts: stored
+//   kernel       contractions, attention, norms, reductions, scans, scatters, sorts: stored; rotary
+//                positions too, but those of queries, which attention turns as it reads them
 //   view         an index map: never stored
 //   count        range: a formula of the index, stored only where memory is wanted
 //   lookup       gathers: done inside their one consumer (an index per element is as cheap as its
@@ -39,25 +40,35 @@ bool is_walk(Op op) {
   return op == Op::CumSum || op == Op::CumProd || op == Op::ScatterElements || op == Op::ScatterND;
 }
 
+bool is_norm(Op op) { return op == Op::LayerNorm || op == Op::RmsNorm; }
+
 bool is_kernel(Op op) {
-  return op == Op::Linear || op == Op::MatMul || op == Op::Attention || op == Op::LayerNorm ||
-         op == Op::Softmax || op == Op::ArgMax || op == Op::ArgMin || op == Op::Unique ||
-         is_walk(op) || is_pool(op) || graph::has(op, graph::kReduction);
+  return op == Op::Linear || op == Op::GatedLinear || op == Op::MatMul || op == Op::Attention ||
+         op == Op::Rotary || op == Op::Softmax || op == Op::ArgMax || op == Op::ArgMin ||
+         op == Op::Unique || is_norm(op) || is_walk(op) || is_pool(op) ||
+         graph::has(op, graph::kReduction);
+}
+
+// Of a linear: every column of a row reads it.
+bool is_row_scale(const Node& linear, int operand) {
+  return linear.attributes().integer("row_scale", 0) != 0 && operand == linear.operand_count() - 1;
 }
 
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
   switch (user.op()) {
     case Op::Linear:
-      return operand < 2;
+      return operand < 2 || is_row_scale(user, operand);
     case Op::Conv:
     case Op::ConvTranspose:
     case Op::MaxPool:
     case Op::AveragePool:
     case Op::LpPool:
       return operand < 2;
+    case Op::GatedLinear:
     case Op::MatMul:
     case Op::Attention:
+    case Op::Rotary:
     case Op::Unique:
       return true;
     case Op::TopK:
@@ -68,6 +79,7 @@ bool wants_memory(const Node& user, int operand) {
 }
 
 bool is_weight(const Node& user, int operand) {
+  if (user.op() == Op::GatedLinear) return operand == 1 || operand == 2;
   return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1;
 }
 
@@ -127,12 +139,22 @@ class Partitioner {
       constant = constant && constant_.contains(operand.node);
     constant = constant && !uses_.is_output(value);  // outputs are written by every run
     if (constant) constant_.insert(&node);
+    if (!constant && is_turned_query(value)) return;
     const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
     if (used && (is_kernel(node.op()) || must_store(value, constant) || ends_epilogue(value)))
       keep(value);
     for (int i = 1; i < node.result_count(); ++i) {
       if (!uses_.uses({&node, i}).empty() || node.op() == Op::TopK) keep({&node, i});
     }
+  }
+
+  // Attention reads each query once, and turns it then; keys it would turn once per head and block
+  // of queries.
+  bool is_turned_query(Value value) const {
+    if (value.op() != Op::Rotary || uses_.is_output(value)) return false;
+    const auto uses = uses_.uses(value);
+    return uses.size() == 1 && uses[0].user->op() == Op::Attention && uses[0].operand == 0 &&
+           uses[0].user->attributes().integer("heads") == value.node->attributes().integer("heads");
   }
 
   // A convolution is stored after the elementwise work that follows it (bias, activation,
@@ -199,7 +221,7 @@ class Partitioner {
       const auto uses = uses_.uses(value);
       if (uses.size() != 1 || uses_.is_output(value)) return false;
       const Node& user = *uses[0].user;
-      if (user.op() == Op::LayerNorm && uses[0].operand == 0) return true;
+      if (is_norm(user.op()) && uses[0].operand == 0) return true;
       if (!graph::has(user.op(), graph::kElementwise) || user.types()[0].shape != shape)
         return false;
       value = {&user, 0};

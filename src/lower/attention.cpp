@@ -1,5 +1,6 @@
 // Attention as online softmax over blocks of keys: the scores of a block are a local row, and what
-// is carried from block to block is (max, sum, o). Scores never reach memory.
+// is carried from block to block is (max, sum, o). Scores never reach memory. A query goes through
+// the blocks that it sees keys of; which keys of those it sees is a condition on the index.
 #include <limits>
 
 #include "lower/region.h"
@@ -20,58 +21,94 @@ constexpr int64_t kKeyBlock = 64;
 // One query of one head: builds the statements of its row.
 class AttentionRow {
  public:
-  AttentionRow(Region& region, const Index& at)
-      : region_(region), node_(*region.root().node), b_(at[0]), h_(at[1]), i_(at[2]) {
+  AttentionRow(Region& region, const Index& at, bool turns)
+      : region_(region),
+        node_(*region.root().node),
+        turns_(turns),
+        b_(at[0]),
+        h_(at[1]),
+        i_(at[2]) {
     const auto& attributes = node_.attributes();
     const int64_t heads = attributes.integer("heads"), kv_heads = attributes.integer("kv_heads");
     kv_head_ = kv_heads == heads ? h_ : floordiv(h_, heads / kv_heads);
   }
 
   Block statements() {
-    const ExprRef scale = number(node_.attributes().number("scale"));
-    Block result = {
-        each("d.query", width_,  // scaled once, and kept close: every block of keys reads it
-             [&](const Dim& d) { return store(query_, d, at_head(0, i_, h_, d) * scale); }),
-        store(max_, 0, number(-kInf)),
-        store(sum_, 0, number(0)),
-        each("d.zero", padded_, [&](const Dim& d) { return store(o_, d, number(0)); }),
-        loop(LoopKind::Serial, block_, ceildiv(keys_, kKeyBlock), block_step()),
-        each("d.out", width_, [&](const Dim& d) {
-          const ExprRef none = pointwise(Op::Equal, {scalar(sum_), number(0)});
-          const ExprRef y = select(none, number(0), load(o_, f_, d) / scalar(sum_));
-          return region_.store_result({b_, i_, h_ * width_ + d}, y);
-        })};
+    Block result = append(
+        query(),
+        {store(max_, 0, number(-kInf)), store(sum_, 0, number(0)),
+         each("d.zero", padded_, [&](const Dim& d) { return store(o_, d, number(0)); }),
+         loop(LoopKind::Serial, block_, blocks_seen(), window_ > 0 ? if_near() : block_step()),
+         each("d.out", width_, [&](const Dim& d) {
+           const ExprRef none = pointwise(Op::Equal, {scalar(sum_), number(0)});
+           const ExprRef y = select(none, number(0), load(o_, f_, d) / scalar(sum_));
+           return region_.store_result({b_, i_, h_ * width_ + d}, y);
+         })});
     return append(region_.take_lets(), std::move(result));
   }
 
  private:
+  // Scaled once, and kept close: every block of keys reads it.
+  Block query() {
+    const ExprRef scale = number(node_.attributes().number("scale"));
+    const auto put = [&](const Dim& d, const ExprRef& value) {
+      return store(query_, d, value * scale);
+    };
+    if (turns_) return turned_head(region_, *node_.operand(0).node, {b_, i_}, h_, put);
+    return {each("d.query", width_, [&](const Dim& d) { return put(d, at_head(0, i_, h_, d)); })};
+  }
+
+  // Up to the block of the last key that the query sees.
+  Dim blocks_seen() const { return ceildiv(causal_ ? max(last_ + 1, 0) : keys_, kKeyBlock); }
+
+  // The step of a block, unless all of its keys lie before the window.
+  Block if_near() {
+    const Dim near = min(max(first_ + kKeyBlock - (last_ + 1 - window_), 0), 1);
+    return {loop(LoopKind::Serial, column("near", 1), near, block_step())};
+  }
+
   Block block_step() {
     const Symbol c_max = column("c.max", kKeyBlock), c_sum = column("c.sum", kKeyBlock);
     const ExprRef block_max = reduce(Op::ReduceMax, c_max, kKeyBlock, {score(c_max)});
     const ExprRef block_sum = reduce(Op::ReduceAdd, c_sum, kKeyBlock, {load(s_, f_, c_sum)});
     const ExprRef all_masked = pointwise(Op::Equal, {scalar(next_), number(-kInf)});
-    return {scores(),
-            store(next_, 0, pointwise(Op::Max, {scalar(max_), block_max})),
-            store(base_, 0, select(all_masked, number(0), scalar(next_))),
-            store(decay_, 0, pointwise(Op::Exp, {scalar(max_) - scalar(base_)})),
-            store(max_, 0, scalar(next_)),
-            each("c.exp", kKeyBlock,
-                 [&](const Dim& c) {
-                   return store(s_, c, pointwise(Op::Exp, {score(c) - scalar(base_)}));
-                 }),
-            store(sum_, 0, fma(scalar(sum_), scalar(decay_), block_sum)),
-            weighted_values()};
+    return append(
+        scores(),
+        {store(next_, 0, pointwise(Op::Max, {scalar(max_), block_max})),
+         store(base_, 0, select(all_masked, number(0), scalar(next_))),
+         store(decay_, 0, pointwise(Op::Exp, {scalar(max_) - scalar(base_)})),
+         store(max_, 0, scalar(next_)),
+         each("c.exp", kKeyBlock,
+              [&](const Dim& c) {
+                return store(s_, c, pointwise(Op::Exp, {score(c) - scalar(base_)}));
+              }),
+         store(sum_, 0, fma(scalar(sum_), scalar(decay_), block_sum)), weighted_values()});
   }
 
-  // s = q k^T; keys past the end start, and stay, at -inf.
-  Stmt scores() {
-    return each("c.key", kKeyBlock, [&](const Dim& c) {
+  // s = q k^T; keys that the query does not see, and those past the end, start and stay at -inf. A
+  // cap would bring them back: where there is one, they get it afterwards.
+  Block scores() {
+    const double cap = node_.attributes().number("softcap");
+    Block block = {each("c.key", kKeyBlock, [&](const Dim& c) {
       const Symbol d = column("d.key", width_);
-      const Guard inside = {first_ + c, keys_};
-      const ExprRef init = select(in_range(inside.index, inside.bound), number(0), number(-kInf));
-      const ExprRef key = guarded(at_head(1, first_ + c, kv_head_, d), inside);
+      const ExprRef key = guarded(at_head(1, first_ + c, kv_head_, d), {first_ + c, keys_});
+      const ExprRef init = cap > 0 ? number(0) : select(is_seen(c), number(0), number(-kInf));
       return store(s_, c, reduce(Op::ReduceFma, d, width_, {load(query_, f_, d), key, init}));
-    });
+    })};
+    if (cap > 0) {
+      block.push_back(each("c.cap", kKeyBlock, [&](const Dim& c) {
+        const ExprRef capped =
+            pointwise(Op::Tanh, {load(s_, f_, c) * number(1 / cap)}) * number(cap);
+        return store(s_, c, select(is_seen(c), capped, number(-kInf)));
+      }));
+    }
+    return block;
+  }
+
+  // Whether key `c` of the block exists and the query sees it.
+  ExprRef is_seen(const Dim& c) const {
+    if (!causal_) return in_range(first_ + c, keys_);
+    return in_range(last_ - first_ - c, window_ > 0 ? Dim(window_) : keys_);
   }
 
   // With the mask, added to the finished score: a sum that starts at a large one would round to it.
@@ -111,11 +148,15 @@ class AttentionRow {
 
   Region& region_;
   const Node& node_;
+  const bool turns_;  // its queries, as it reads them
   Dim b_, h_, i_, kv_head_;
+  const bool causal_ = node_.attributes().integer("causal") != 0;
+  const int64_t window_ = node_.attributes().integer("window");
   const DType f_ = computed_in(node_.types()[0].dtype);
   const int64_t width_ = node_.attributes().integer("head_dim");
   const int64_t padded_ = (width_ + kLaneCount - 1) / kLaneCount * kLaneCount;  // fills vectors
   const Dim keys_ = node_.operand(1).shape()[1];
+  const Dim last_ = i_ + keys_ - region_.root().shape()[1];  // causal: the last key that it sees
   const Symbol block_ = region_.range("kb", ceildiv(keys_, kKeyBlock));
   const Dim first_ = Dim(block_) * kKeyBlock;
   const int max_ = region_.local_scalar("max", f_), sum_ = region_.local_scalar("sum", f_),
@@ -127,7 +168,7 @@ class AttentionRow {
 
 }  // namespace
 
-Lowered lower_attention(Region& region) {
+Lowered lower_attention(Region& region, bool turns) {
   const Value root = region.root();
   const auto& attributes = root.node->attributes();
   const int64_t heads = attributes.integer("heads"), width = attributes.integer("head_dim");
@@ -139,8 +180,9 @@ Lowered lower_attention(Region& region) {
                            return {region.store_result(at, constant(computed_in(root.dtype()), 0))};
                          }));
   }
-  Block body = region.loops({batch, heads, queries},
-                            [&](const Index& at) { return AttentionRow(region, at).statements(); });
+  Block body = region.loops({batch, heads, queries}, [&](const Index& at) {
+    return AttentionRow(region, at, turns).statements();
+  });
   region.kernel().flops = batch * queries * keys * (4 * heads * width);
   return region.finish("attention", std::move(body));
 }

@@ -25,17 +25,25 @@ Lowered lower_elementwise(Region& region) {
 Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
               const TakenNames& taken) {
   Region region(root, regions, layout, taken);
+  const auto stored = [&](int operand) {
+    return regions.stored.contains(root.node->operand(operand));
+  };
   if (auto conv = lower_conv(region, regions)) return std::move(*conv);
   switch (root.op()) {
     case graph::Op::Linear:
+    case graph::Op::GatedLinear:
     case graph::Op::MatMul:
       return lower_contraction(region);
     case graph::Op::Attention:
-      return lower_attention(region);
+      return lower_attention(region, root.node->operand(0).op() == graph::Op::Rotary && !stored(0));
     case graph::Op::LayerNorm:
-      return lower_layer_norm(region, regions.stored.contains(root.node->operand(0)));
+      return lower_layer_norm(region, stored(0));
+    case graph::Op::RmsNorm:
+      return lower_rms_norm(region, stored(0));
     case graph::Op::Softmax:
-      return lower_softmax(region, regions.stored.contains(root.node->operand(0)));
+      return lower_softmax(region, stored(0));
+    case graph::Op::Rotary:
+      return lower_rotary(region);
     case graph::Op::MaxPool:
     case graph::Op::AveragePool:
     case graph::Op::LpPool:

@@ -100,10 +100,16 @@ kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 
 // One lowering per kind of root.
 Lowered lower_contraction(Region& region);
-Lowered lower_attention(Region& region);
+Lowered lower_attention(Region& region, bool turns);    // whether it turns its queries (rotary)
 Lowered lower_layer_norm(Region& region, bool stored);  // whether its input lies in memory
+Lowered lower_rms_norm(Region& region, bool stored);
 Lowered lower_softmax(Region& region, bool stored);
 Lowered lower_reduction(Region& region);
+Lowered lower_rotary(Region& region);
+// Stores every element of one head of a rotary's row: {batch, position}.
+using HeadStore = std::function<kernel::Stmt(const Dim& d, const kernel::ExprRef& value)>;
+kernel::Block turned_head(Region& region, const graph::Node& rotary, const Index& row,
+                          const Dim& head, const HeadStore& put);
 Lowered lower_pool(Region& region);
 // Where the region computes a convolution for tiles; nullopt: none, or one written out in place.
 std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions);

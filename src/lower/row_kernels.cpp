@@ -1,4 +1,4 @@
-// Kernels that reduce rows: layer norm, softmax, sums, means, maxima. Each reduction has a range of
+// Kernels that reduce rows: norms and softmax. Each reduction has a range of
 // its own; a row that is not in memory is computed once into a local.
 #include <cmath>
 
@@ -59,6 +59,29 @@ Lowered lower_layer_norm(Region& region, bool stored) {
     return append(region.take_lets(), std::move(block));
   });
   return region.finish("layer_norm", std::move(body));
+}
+
+Lowered lower_rms_norm(Region& region, bool stored) {
+  const Value root = region.root();
+  const Node& node = *root.node;
+  const int rank = root.shape().rank();
+  const Dim n = root.shape()[rank - 1];
+  const DType dtype = computed_in(root.dtype());
+  const ExprRef epsilon = constant(dtype, node.attributes().number("epsilon"));
+  Block body = region.loops(leading(root.shape(), rank - 1), [&](const Index& rows) -> Block {
+    Row x =
+        stage_row(region, node.operand(0), [&](const Dim& j) { return with(rows, j); }, n, stored);
+    const int factor = region.local_scalar("factor", dtype);
+    const Symbol j1 = region.range("j1", n), j2 = region.range("j2", n);
+    const ExprRef squares = reduce(Op::ReduceAdd, j1, n, {x.at(j1) * x.at(j1)});
+    const ExprRef root_mean = pointwise(Op::Sqrt, {squares / index_value(dtype, n) + epsilon});
+    Block block = std::move(x.fill);
+    block.push_back(store(factor, 0, constant(dtype, 1) / root_mean));
+    const ExprRef y = x.at(j2) * load(factor, dtype, 0) * region.at(node.operand(1), {j2});
+    block.push_back(loop(LoopKind::Parallel, j2, n, {region.store_result(with(rows, j2), y)}));
+    return append(region.take_lets(), std::move(block));
+  });
+  return region.finish("rms_norm", std::move(body));
 }
 
 Lowered lower_softmax(Region& region, bool stored) {

@@ -36,6 +36,12 @@ Block map_accesses(const Block& block,
   return result;
 }
 
+// The largest extent among rows, of one that only grows or only shrinks along them.
+Dim greatest(const Dim& extent, const Symbol& row, const Dim& first, const Dim& last) {
+  if (!extent.uses(row)) return extent;
+  return max(extent.substitute(row, first), extent.substitute(row, last));
+}
+
 std::vector<Loop> concat(std::vector<Loop> outer, const std::vector<Loop>& inner) {
   outer.insert(outer.end(), inner.begin(), inner.end());
   return outer;
@@ -117,9 +123,16 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       }
     } else if (l && l->kind == LoopKind::Serial) {
       flush();
+      // A tile goes as far as one of its rows does: what lies past a row's own extent (keys that it
+      // does not see) changes nothing for it.
+      const auto among = [&](const Dim& first, const Dim& last) {
+        return greatest(l->extent, tile.row, first, last);
+      };
       std::vector<Loop> inside = around;
       inside.push_back(*l);
-      result.push_back(loop(LoopKind::Serial, l->symbol, l->extent,
+      inside.back().extent = among(0, grid.back().extent - 1);
+      result.push_back(loop(LoopKind::Serial, l->symbol,
+                            among(tile.first, tile.first + tile.rows - 1),
                             tile_statements(*l->body, tile, grid, inside)));
     } else {
       if (!pending.empty() && is_row_scalar(pending.back()) != is_row_scalar(s)) flush();

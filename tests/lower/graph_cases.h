@@ -207,7 +207,78 @@ inline std::vector<GraphCase> reduction_cases() {
                      g.set_outputs(
                          {{"y", g.layer_norm(x, w, par(g, "v", {40}), 1e-12)}, {"inside", inside}});
                    }});
+  cases.push_back({"rms_norm", [](Graph& g) {
+                     const Value x = in(g, "x", {kB, kS, 40}), w = par(g, "w", {40});
+                     g.set_outputs(
+                         {{"y", g.rms_norm(x, w, 1e-6)},
+                          {"inside", g.rms_norm(g.add(x, g.relu(x)), w, 0.5)},
+                          {"short", g.rms_norm(in(g, "z", {kB, 3}), par(g, "v", {3}), 1)}});
+                   }});
   return cases;
+}
+
+// Causal attention, also of fewer keys than queries, where the first rows see none; windows that
+// end inside and beyond a block of keys; caps.
+inline std::vector<GraphCase> causal_cases() {
+  const auto attend = [](const char* name, const graph::AttentionOptions& options) -> GraphCase {
+    return {name, [options](Graph& g) {
+              const Value q = in(g, "q", {kB, kS, 32}), k = in(g, "k", {kB, kT, 32});
+              const Value v = in(g, "v", {kB, kT, 32}), x = in(g, "x", {kB, kS, 32});
+              g.set_outputs({{"across", g.attention(q, k, v, options)},
+                             {"self", g.attention(x, x, x, options)}});
+            }};
+  };
+  return {
+      attend("causal_attention", {.heads = 2, .head_dim = 16, .causal = true}),
+      attend("window_of_3", {.heads = 2, .head_dim = 16, .causal = true, .window = 3}),
+      attend("window_of_1", {.heads = 4, .head_dim = 8, .causal = true, .window = 1}),
+      attend("window_of_64", {.heads = 2, .head_dim = 16, .causal = true, .window = 64}),
+      attend("softcap", {.heads = 2, .head_dim = 16, .scale = 2, .softcap = 1.5}),
+      attend("causal_softcap",
+             {.heads = 2, .head_dim = 16, .causal = true, .window = 9, .softcap = 0.75}),
+      {"causal_attention_with_a_mask",
+       [](Graph& g) {
+         const Value q = in(g, "q", {kB, kS, 32}), k = in(g, "k", {kB, kT, 16});
+         const Value v = in(g, "v", {kB, kT, 16}), mask = in(g, "mask", {kB, 1, 1, kT});
+         const graph::AttentionOptions options = {.heads = 2,
+                                                  .head_dim = 16,
+                                                  .kv_heads = 1,
+                                                  .mask = mask,
+                                                  .causal = true,
+                                                  .softcap = 30};
+         g.set_outputs({{"y", g.attention(q, k, v, options)}});
+       }},
+  };
+}
+
+// Rotary positions, as a kernel and inside of attention.
+inline std::vector<GraphCase> rotary_cases() {
+  return {
+      {"rotary",
+       [](Graph& g) {
+         const Value x = in(g, "x", {kB, kS, 48});
+         const auto turn = [&](const char* name, Shape angles, bool interleaved) {
+           const Value cos = in(g, std::string(name) + "_cos", angles);
+           const Value sin = in(g, std::string(name) + "_sin", angles);
+           return g.rotary(x, cos, sin, {.heads = 3, .interleaved = interleaved});
+         };
+         g.set_outputs({{"whole", turn("whole", {kS, 8}, false)},
+                        {"part", turn("part", {kS, 3}, false)},
+                        {"pairs", turn("pairs", {kS, 8}, true)},
+                        {"some_pairs", turn("some_pairs", {kB, kS, 5}, true)}});
+       }},
+      {"attention_that_turns_its_queries",
+       [](Graph& g) {
+         const Value q = in(g, "q", {kB, kS, 64}), k = in(g, "k", {kB, kS, 32});
+         const Value v = in(g, "v", {kB, kS, 32});
+         const Value cos = in(g, "cos", {kB, kS, 6}), sin = in(g, "sin", {kB, kS, 6});
+         const Value turned_q = g.rotary(q, cos, sin, {.heads = 4});
+         const Value turned_k = g.rotary(k, cos, sin, {.heads = 2});
+         const graph::AttentionOptions options = {
+             .heads = 4, .head_dim = 16, .kv_heads = 2, .causal = true};
+         g.set_outputs({{"y", g.attention(turned_q, turned_k, v, options)}});
+       }},
+  };
 }
 
 inline std::vector<GraphCase> contraction_cases() {
@@ -248,6 +319,17 @@ inline std::vector<GraphCase> contraction_cases() {
          const Value x = in(g, "x", {kB, kS, 32}), mask = in(g, "mask", {kS, kS});
          g.set_outputs({{"y", g.attention(x, x, x, {.heads = 2, .head_dim = 16, .mask = mask})}});
        }},
+      {"scaled_rows",
+       [](Graph& g) {
+         const Value x = in(g, "x", {kB, kS, 9}), w = par(g, "w", {9, 20}),
+                     u = par(g, "u", {9, 20});
+         const Value r = in(g, "r", {kB, kS, 20}), v = par(g, "v", {20});
+         const Value scale = g.relu(in(g, "scale", {kB, kS, 1}));
+         g.set_outputs({{"linear", g.linear(x, w, {}, {}, Activation::None, scale)},
+                        {"all", g.linear(x, w, v, r, Activation::Silu, scale)},
+                        {"gated", g.gated_linear(x, w, u, Activation::Silu)},
+                        {"scaled", g.gated_linear(x, u, w, Activation::Gelu, scale)}});
+       }},
       {"embedding",
        [](Graph& g) {
          const Value words = par(g, "words", {9, 32}), places = par(g, "places", {512, 32});
@@ -274,8 +356,8 @@ inline std::vector<GraphCase> contraction_cases() {
 
 inline std::vector<GraphCase> all_graphs() {
   std::vector<GraphCase> all;
-  for (const auto& part :
-       {unary_cases(), binary_cases(), movement_cases(), reduction_cases(), contraction_cases()}) {
+  for (const auto& part : {unary_cases(), binary_cases(), movement_cases(), reduction_cases(),
+                           contraction_cases(), causal_cases(), rotary_cases()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

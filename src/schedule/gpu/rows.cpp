@@ -37,6 +37,7 @@ class RowPhases {
   };
 
   void choose_threads();
+  bool rows_differ() const;
   void choose_lanes();
   void place_locals();
   bool finds_own(int buffer) const;
@@ -80,11 +81,27 @@ RowPhases::RowPhases(GpuScheduler& scheduler, const Nest& nest)
   find_met();
 }
 
+// Whether rows run a serial loop more or less often: then each has a block of its own, whose
+// threads meet at the same barriers.
+bool RowPhases::rows_differ() const {
+  bool differ = false;
+  for_each(nest_.body, [&](const Stmt& stmt) {
+    const auto* l = stmt.as<Loop>();
+    if (!l || l->kind == LoopKind::Parallel) return;
+    differ = differ || std::ranges::any_of(nest_.loops, [&](const Loop& row) {
+               return l->extent.uses(row.symbol);
+             });
+  });
+  return differ;
+}
+
 void RowPhases::choose_threads() {
   int64_t widest = 0;
   for (const SharedLoop& s : shared_) widest = std::max(widest, guessed(s.extent));
   const bool few = items_.is_const() && items_.const_value() < s_.target_.multiprocessors * 4;
-  if (widest < kWideRow && !(few && widest > 256)) {
+  if (rows_differ() && widest < kWideRow) {
+    threads_ = group_ = widest <= kWarp ? kWarp : 2 * kWarp;
+  } else if (widest < kWideRow && !(few && widest > 256)) {
     group_ = kWarp;
     threads_ = kWarp * kRowsOfWarps;
   } else {

@@ -41,9 +41,9 @@ std::vector<SharedLoop> shared_loops(const Block& body) {
 
 namespace {
 
-// Every serial loop has something inside that threads share, and nothing decides at run time how
-// often it runs.
-bool serial_loops_share(const Block& body, const std::set<std::string>& known) {
+// Every serial loop has something inside that threads share, and nothing but extents, rows and the
+// loops around it decides how often it runs.
+bool serial_loops_share(const Block& body, std::set<std::string> known) {
   for (const Stmt& stmt : body) {
     if (stmt.as<Specialize>() || stmt.as<Mma>()) return false;
     const auto* l = stmt.as<Loop>();
@@ -51,6 +51,7 @@ bool serial_loops_share(const Block& body, const std::set<std::string>& known) {
     const auto symbols = l->extent.symbols();
     const bool uniform =
         std::ranges::all_of(symbols, [&](const Symbol& s) { return known.contains(s.name()); });
+    known.insert(l->symbol.name());
     if (shared_loops(*l->body).empty() || !uniform || !serial_loops_share(*l->body, known))
       return false;
   }
@@ -95,6 +96,7 @@ bool GpuScheduler::shares_rows(const Nest& nest) const {
   if (widest < kFewElements) return false;
   std::set<std::string> known;
   for (const Symbol& dim : source_.dims) known.insert(dim.name());
+  for (const Loop& l : nest.loops) known.insert(l.symbol.name());
   bool plain = true;
   for_each(nest.body, [&](const Stmt& stmt) {
     if (const auto* l = stmt.as<Loop>())

@@ -1,0 +1,56 @@
+// Rotary positions: pairs of elements of each head, turned by the angle of their row. A kernel of
+// its own, or what attention does as it reads its queries.
+#include "lower/region.h"
+
+namespace tenon::lower {
+
+using namespace kernel;
+using graph::Node;
+using graph::Value;
+
+// Both elements of a pair at once: each is read for both of the sums.
+Block turned_head(Region& region, const Node& rotary, const Index& row, const Dim& head,
+                  const HeadStore& put) {
+  const Value x = rotary.operand(0);
+  const int64_t width = x.shape()[2].const_value() / rotary.attributes().integer("heads");
+  const bool interleaved = rotary.attributes().integer("interleaved") != 0;
+  const Shape& angles = rotary.operand(1).shape();
+  const int64_t pairs = angles[angles.rank() - 1].const_value();
+  const auto element = [&](const Dim& d) {
+    return region.at(x, {row[0], row[1], head * width + d});
+  };
+
+  const Symbol p = region.range("p.turn", pairs);
+  const auto factor = [&](int operand) {
+    const Index at = angles.rank() == 2 ? Index{row[1], p} : Index{row[0], row[1], p};
+    return cast(region.at(rotary.operand(operand), at), computed_in(x.dtype()));
+  };
+  const Dim first = interleaved ? Dim(p) * 2 : Dim(p);
+  const Dim second = first + (interleaved ? 1 : pairs);
+  const ExprRef a = element(first), b = element(second), cos = factor(1), sin = factor(2);
+  Block block = {loop(LoopKind::Parallel, p, pairs,
+                      {put(first, a * cos - b * sin), put(second, b * cos + a * sin)})};
+  if (2 * pairs < width) {
+    const Symbol d = region.range("d.rest", width - 2 * pairs);
+    const Dim at = Dim(d) + 2 * pairs;
+    block.push_back(loop(LoopKind::Parallel, d, width - 2 * pairs, {put(at, element(at))}));
+  }
+  return block;
+}
+
+Lowered lower_rotary(Region& region) {
+  const Value root = region.root();
+  const int64_t heads = root.node->attributes().integer("heads");
+  const int64_t width = root.shape()[2].const_value() / heads;
+  Block body =
+      region.loops({root.shape()[0], root.shape()[1], heads}, [&](const Index& at) -> Block {
+        Block head = turned_head(
+            region, *root.node, {at[0], at[1]}, at[2], [&](const Dim& d, const ExprRef& value) {
+              return region.store_result({at[0], at[1], at[2] * width + d}, value);
+            });
+        return append(region.take_lets(), std::move(head));
+      });
+  return region.finish("rotary", std::move(body));
+}
+
+}  // namespace tenon::lower
