@@ -36,6 +36,8 @@ graph::Graph fuse_attention(const graph::Graph& graph);
 graph::Graph fuse_linear(const graph::Graph& graph);
 // activation(x @ gate) * (x @ up)
 graph::Graph fuse_gated_linear(const graph::Graph& graph);
+// a norm that only linears read becomes their row scale
+graph::Graph fold_row_scale(const graph::Graph& graph);
 // linears of one input become one, with concatenated weights
 graph::Graph fuse_shared_input(const graph::Graph& graph);
 

@@ -4,8 +4,8 @@
 // prologue work, done once per set of weights.
 #include <map>
 #include <tuple>
-#include <unordered_set>
 
+#include "fuse/fixed_nodes.h"
 #include "fuse/fuse.h"
 #include "fuse/linear_parts.h"
 #include "fuse/match.h"
@@ -28,23 +28,9 @@ struct Member {
   int64_t start, columns;  // its part of the wide result
 };
 
-// Nodes whose values depend on parameters and constants only.
-std::unordered_set<const Node*> fixed_nodes(std::span<const Node* const> order) {
-  std::unordered_set<const Node*> fixed;
-  for (const Node* node : order) {
-    bool is_fixed = node->op() == Op::Param || node->op() == Op::Constant;
-    if (node->operand_count() > 0) {
-      is_fixed = true;
-      for (Value operand : node->operands()) is_fixed &= fixed.contains(operand.node);
-    }
-    if (is_fixed) fixed.insert(node);
-  }
-  return fixed;
-}
-
 // The groups of two and more, in the order of their first members.
 std::vector<Group> find_groups(std::span<const Node* const> order) {
-  std::unordered_set<const Node*> fixed = fixed_nodes(order);
+  const FixedNodes fixed = fixed_nodes(order);
   using Form = std::tuple<Activation, bool, const Node*, int>;  // with bias, scale of the rows
   std::unordered_map<Value, std::map<Form, size_t>> index;
   std::vector<Group> groups;

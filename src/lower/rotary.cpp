@@ -42,14 +42,16 @@ Lowered lower_rotary(Region& region) {
   const Value root = region.root();
   const int64_t heads = root.node->attributes().integer("heads");
   const int64_t width = root.shape()[2].const_value() / heads;
-  Block body =
-      region.loops({root.shape()[0], root.shape()[1], heads}, [&](const Index& at) -> Block {
-        Block head = turned_head(
-            region, *root.node, {at[0], at[1]}, at[2], [&](const Dim& d, const ExprRef& value) {
-              return region.store_result({at[0], at[1], at[2] * width + d}, value);
-            });
-        return append(region.take_lets(), std::move(head));
-      });
+  // Positions innermost: work items are blocks of them.
+  const std::vector<Dim> extents = {root.shape()[0], heads, root.shape()[1]};
+  Block body = region.loops(extents, [&](const Index& at) -> Block {
+    const Dim &batch = at[0], &head = at[1], &position = at[2];
+    const auto put = [&](const Dim& d, const ExprRef& value) {
+      return region.store_result({batch, position, head * width + d}, value);
+    };
+    Block elements = turned_head(region, *root.node, {batch, position}, head, put);
+    return append(region.take_lets(), std::move(elements));
+  });
   return region.finish("rotary", std::move(body));
 }
 
