@@ -7,6 +7,7 @@
 #include "fuse/fuse.h"
 #include "fuse/linear_parts.h"
 #include "fuse/match.h"
+#include "graph/activation.h"
 
 namespace tenon::fuse {
 namespace {
