@@ -124,24 +124,24 @@ void expect_interpreted(const Graph& g) {
   }
 }
 
-TEST(Layers, AnEncoderLayerGivesTheNumbersOfTheInterpreter) {
+TEST(ModelLayers, AnEncoderLayerGivesTheNumbersOfTheInterpreter) {
   expect_interpreted(encoder_layer(kSmall));
 }
 
-TEST(Layers, ADecoderLayerGivesTheNumbersOfTheInterpreter) {
+TEST(ModelLayers, ADecoderLayerGivesTheNumbersOfTheInterpreter) {
   expect_interpreted(decoder_layer(kSmall));
 }
 
-TEST(Layers, AnEncoderLayerWritesLittleBeyondItsResults) {
+TEST(ModelLayers, AnEncoderLayerWritesLittleBeyondItsResults) {
   expect_lean(encoder_layer(kRealEncoder), kRealEncoder);
 }
 
-TEST(Layers, ADecoderLayerWritesLittleBeyondItsResults) {
+TEST(ModelLayers, ADecoderLayerWritesLittleBeyondItsResults) {
   expect_lean(decoder_layer(kReal), kReal);
   expect_lean(decoder_layer(kRealHeads), kRealHeads);
 }
 
-TEST(Layers, WeightsAreMadeReadyOnce) {
+TEST(ModelLayers, WeightsAreMadeReadyOnce) {
   expect_ready_weights(encoder_layer(kRealEncoder));
   expect_ready_weights(decoder_layer(kReal));
 }
