@@ -14,6 +14,8 @@ using graph::Value;
 
 namespace {
 
+constexpr int kMostSteps = 6;  // from the ranges to a mask
+
 struct Line {
   int row = 0, column = 0;
   Dim offset = 0;
@@ -42,15 +44,16 @@ std::optional<int> long_axis(const Shape& shape) {
   return found;
 }
 
-std::optional<Line> line_of(Value value) {
-  if (!is_integer(value.dtype())) return std::nullopt;
+std::optional<Line> line_of(Value value, int depth = kMostSteps) {
+  if (depth == 0 || !is_integer(value.dtype())) return std::nullopt;
   if (const auto& known = value.shape_value(); known && known->size() == 1) {
     return Line{.offset = known->front()};
   }
   const Node& node = *value.node;
-  if (node.op() == Op::Cast) return line_of(node.operand(0));
+  if (node.op() == Op::Cast) return line_of(node.operand(0), depth - 1);
   if (node.op() == Op::Add || node.op() == Op::Sub) {
-    const std::optional<Line> a = line_of(node.operand(0)), b = line_of(node.operand(1));
+    const std::optional<Line> a = line_of(node.operand(0), depth - 1);
+    const std::optional<Line> b = line_of(node.operand(1), depth - 1);
     if (!a || !b) return std::nullopt;
     return node.op() == Op::Add ? *a + *b : *a - *b;
   }
@@ -63,10 +66,12 @@ std::optional<Line> line_of(Value value) {
 }
 
 // Collects the comparisons that all must hold; false where one is of another form.
-bool comparisons(Value condition, std::vector<Line>& lines) {
+bool comparisons(Value condition, std::vector<Line>& lines, int depth = kMostSteps) {
   const Node& node = *condition.node;
+  if (depth == 0) return false;
   if (node.op() == Op::And) {
-    return comparisons(node.operand(0), lines) && comparisons(node.operand(1), lines);
+    return comparisons(node.operand(0), lines, depth - 1) &&
+           comparisons(node.operand(1), lines, depth - 1);
   }
   const bool negated = node.op() == Op::Not;
   const Node& comparison = negated ? *node.operand(0).node : node;
@@ -121,6 +126,7 @@ std::optional<CausalMask> as_causal_mask(Value mask, const Dim& queries, const D
   }
   if (mask.op() != Op::Add) return std::nullopt;
   for (int i = 0; i < 2; ++i) {  // a causal mask added to another one
+    if (mask.node->operand(i).op() != Op::Where) continue;
     std::optional<CausalMask> found = as_causal_mask(mask.node->operand(i), queries, keys);
     if (!found || found->rest) continue;
     found->rest = mask.node->operand(1 - i);

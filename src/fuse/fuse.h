@@ -72,6 +72,10 @@ Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {});
 // in place.
 void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);
 
+// Compares the graph before fusion with the legalized one: what legalization took apart again is
+// missed, too.
 FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after);
+// Known patterns that the graph still has written out.
+std::vector<FusionReport::Missed> missed_fusions(const graph::Graph& after);
 
 }  // namespace tenon::fuse

@@ -90,14 +90,14 @@ std::optional<Turn> turn_of(Value left, Value right) {
   return std::nullopt;
 }
 
-// The parts of concats on the last axis, those inside of others too.
-void flatten(Value value, std::vector<Value>& parts) {
+// The parts of a concat on the last axis, and of those that are its parts.
+void flatten(Value value, std::vector<Value>& parts, int depth = 2) {
   const int64_t last = value.shape().rank() - 1;
-  if (value.op() != Op::Concat || value.node->attributes().integer("axis") != last) {
+  if (depth == 0 || value.op() != Op::Concat || value.node->attributes().integer("axis") != last) {
     parts.push_back(value);
     return;
   }
-  for (Value part : value.node->operands()) flatten(part, parts);
+  for (Value part : value.node->operands()) flatten(part, parts, depth - 1);
 }
 
 // Neighbours, each with an axis of its own, concatenated on it.

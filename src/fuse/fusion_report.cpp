@@ -1,10 +1,8 @@
-// Counts the fused ops of a graph by pattern, before and after the passes, so that a user sees at a
-// glance whether a model's attention or norms were recognized. A pattern is a row of the table: its
-// name and what a node of it is.
-#include <fmt/format.h>
-
+// Counts the fused ops of a graph by pattern, before and after the passes, and writes the report. A
+// pattern is a row of the table: its name and what a node of it is.
 #include <algorithm>
 
+#include "base/error.h"
 #include "fuse/fuse.h"
 #include "fuse/linear_parts.h"
 
@@ -21,20 +19,21 @@ bool is_gelu(const Node& node) {
   return node.op() == Op::Gelu;
 }
 
-bool is_layer_norm(const Node& node) { return node.op() == Op::LayerNorm; }
-bool is_attention(const Node& node) { return node.op() == Op::Attention; }
-bool is_linear(const Node& node) { return node.op() == Op::Linear; }
+template <Op op>
+bool is(const Node& node) {
+  return node.op() == op;
+}
 
 bool is_bias_act(const Node& node) {
-  if (!is_linear(node)) return false;
+  if (!is<Op::Linear>(node)) return false;
   LinearParts parts = parts_of(node);
   return parts.bias || parts.activation != Activation::None;
 }
 
-bool has_residual(const Node& node) { return is_linear(node) && parts_of(node).residual; }
+bool has_residual(const Node& node) { return is<Op::Linear>(node) && parts_of(node).residual; }
 
 bool is_shared_input(const Node& node) {
-  if (!is_linear(node)) return false;
+  if (!is<Op::Linear>(node)) return false;
   const Node& w = *node.operand(1).node;
   return w.op() == Op::Concat && w.attributes().integer("axis") == 1;
 }
@@ -46,9 +45,12 @@ struct Pattern {
 
 constexpr Pattern kPatterns[] = {
     {"fused_gelu", is_gelu},
-    {"fused_layer_norm", is_layer_norm},
-    {"fused_attention", is_attention},
-    {"fused_matmul", is_linear},
+    {"fused_layer_norm", is<Op::LayerNorm>},
+    {"fused_rms_norm", is<Op::RmsNorm>},
+    {"fused_rotary", is<Op::Rotary>},
+    {"fused_attention", is<Op::Attention>},
+    {"fused_swiglu", is<Op::GatedLinear>},
+    {"fused_matmul", is<Op::Linear>},
     {"fused_matmul_bias_act", is_bias_act},
     {"fused_matmul_residual", has_residual},
     {"fused_shared_input", is_shared_input},
@@ -70,6 +72,7 @@ FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after
                              .found = count(new_nodes, pattern),
                              .before = count(old_nodes, pattern)});
   }
+  report.missed = missed_fusions(after);
   return report;
 }
 
@@ -87,7 +90,50 @@ std::string FusionReport::to_string() const {
   for (const Count& count : counts) {
     text += fmt::format("{:<24}{:>8}{:>8}\n", count.pattern, count.before, count.found);
   }
+  for (const Missed& each : missed) {
+    text += fmt::format("missed {} at {}: {}; {}\n", each.pattern,
+                        each.origin.empty() ? "(no origin)" : each.origin, each.reason, each.hint);
+  }
   return text;
+}
+
+namespace {
+
+std::string json(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += fmt::format("\\{}", c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+std::string FusionReport::to_json() const {
+  std::vector<std::string> rows, misses;
+  for (const Count& count : counts) {
+    rows.push_back(fmt::format(R"({{"pattern": {}, "before": {}, "found": {}}})",
+                               json(count.pattern), count.before, count.found));
+  }
+  for (const Missed& each : missed) {
+    misses.push_back(fmt::format(R"({{"pattern": {}, "origin": {}, "reason": {}, "hint": {}}})",
+                                 json(each.pattern), json(each.origin), json(each.reason),
+                                 json(each.hint)));
+  }
+  return fmt::format(R"({{"counts": [{}], "missed": [{}]}})", fmt::join(rows, ", "),
+                     fmt::join(misses, ", "));
+}
+
+void check_fusion_clean(const FusionReport& report) {
+  if (report.missed.empty()) return;
+  throw unsupported_error("[fuse] {} known patterns are not fused:\n{}", report.missed.size(),
+                          report.to_string());
 }
 
 }  // namespace tenon

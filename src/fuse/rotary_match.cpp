@@ -9,6 +9,8 @@ using graph::Value;
 
 namespace {
 
+constexpr int kMostSteps = 6;  // from the angles to a table, as exporters write it
+
 // Half of the last axis of x: the first or the second one.
 bool is_half(Value value, Value x, int64_t start, int64_t half) {
   if (value.op() != Op::Slice || !(value.node->operand(0) == x)) return false;
@@ -22,10 +24,10 @@ bool is_half(Value value, Value x, int64_t start, int64_t half) {
 }
 
 // The value is a concat of the same thing twice, seen through what is done to each element alone.
-bool is_twice(Value value) {
+bool is_twice(Value value, int depth = kMostSteps) {
   const Node& node = *value.node;
   const Shape& shape = value.shape();
-  if (shape.rank() == 0) return false;
+  if (shape.rank() == 0 || depth == 0) return false;
   if (node.op() == Op::Concat) {
     return node.operand_count() == 2 && node.operand(0) == node.operand(1) &&
            node.attributes().integer("axis") == shape.rank() - 1;
@@ -33,11 +35,12 @@ bool is_twice(Value value) {
   if (node.op() == Op::Reshape) {
     const Shape& source = node.operand(0).shape();
     return source.rank() > 0 && shape[shape.rank() - 1] == source[source.rank() - 1] &&
-           is_twice(node.operand(0));
+           is_twice(node.operand(0), depth - 1);
   }
-  if (const std::optional<Scaled> scaled = as_scaled(value)) return is_twice(scaled->value);
+  if (const std::optional<Scaled> scaled = as_scaled(value))
+    return is_twice(scaled->value, depth - 1);
   return has(node.op(), graph::kElementwise) && node.operand_count() == 1 &&
-         is_twice(node.operand(0));
+         is_twice(node.operand(0), depth - 1);
 }
 
 // The first half of a value that is_twice.

@@ -1,0 +1,160 @@
+// Known patterns that a legalized graph still has written out. Two kinds: those that a pass finds
+// now were fused and taken apart again, since the backend has no kernel for them; of the others a
+// row of the table knows the heart (a softmax between matmuls, a square root of a mean of squares)
+// and says what kept the pass from taking it.
+#include <algorithm>
+
+#include "fuse/deviation.h"
+#include "fuse/fuse.h"
+#include "fuse/linear_parts.h"
+
+namespace tenon::fuse {
+namespace {
+
+using graph::Node;
+using graph::Op;
+using graph::Value;
+using Missed = FusionReport::Missed;
+
+struct Miss {
+  const char* reason;
+  const char* hint;
+};
+
+constexpr const char* kShared = "compute what else needs it apart, or do not give it out";
+
+// The matmul that scores come from, through scalings, caps and masks.
+Value product_below(Value value) {
+  constexpr int kMostSteps = 8;
+  for (int i = 0; i < kMostSteps; ++i) {
+    if (value.op() == Op::MatMul) return value;
+    const bool looked_through = value.op() == Op::Add || value.op() == Op::Tanh ||
+                                value.op() == Op::Where || as_scaled(value);
+    if (!looked_through) return {};
+    Value next = {};
+    for (Value operand : value.node->operands()) {
+      if (operand.type() == value.type() && operand.op() != Op::Where) next = next ? next : operand;
+    }
+    if (!next) return {};
+    value = next;
+  }
+  return {};
+}
+
+std::optional<Miss> missed_attention(const Node& node, const graph::UseLists& uses) {
+  if (node.op() != Op::Softmax || !product_below(node.operand(0))) return std::nullopt;
+  const Value weights{&node};
+  bool weighs = false;
+  for (const graph::UseLists::Use& use : uses.uses(weights)) {
+    weighs |= use.user->op() == Op::MatMul && use.operand == 0;
+  }
+  if (!weighs) return std::nullopt;
+  if (!uses.only_user(weights)) return Miss{"its weights are needed elsewhere", kShared};
+  Value value = node.operand(0);
+  const Value product = product_below(value);
+  if (!uses.only_user(value) || !uses.only_user(product)) {
+    return Miss{"its scores are needed elsewhere", kShared};
+  }
+  return Miss{"its heads or its mask have another form",
+              "split heads by reshape and transpose, add one mask that broadcasts to the scores"};
+}
+
+std::optional<Miss> missed_norm(const Node& node, const graph::UseLists& uses, bool centred) {
+  const std::optional<Deviation> d = deviation(node);
+  if (!d || (d->x.op() == Op::Sub) != centred) return std::nullopt;
+  if (!uses.only_user(Value{&node})) return Miss{"its deviation is needed elsewhere", kShared};
+  return Miss{"no scale (and bias) of the last axis follows", "scale by a vector of its width"};
+}
+std::optional<Miss> missed_layer_norm(const Node& node, const graph::UseLists& uses) {
+  return missed_norm(node, uses, true);
+}
+std::optional<Miss> missed_rms_norm(const Node& node, const graph::UseLists& uses) {
+  return missed_norm(node, uses, false);
+}
+
+std::optional<Miss> missed_gelu(const Node& node, const graph::UseLists&) {
+  constexpr double kSqrtHalf = 0.70710678118654752;
+  if (node.op() != Op::Erf) return std::nullopt;
+  const std::optional<Scaled> argument = as_scaled(node.operand(0));
+  if (!argument || !close(argument->factor, kSqrtHalf, node.types()[0].dtype)) return std::nullopt;
+  return Miss{"it is not x * 0.5 * (1 + erf(x / sqrt 2)), or a part of it is needed elsewhere",
+              "use gelu itself"};
+}
+
+// A linear that could take a bias, and an addend that is none.
+std::optional<Miss> missed_bias(const Node& node, const graph::UseLists& uses) {
+  if (node.op() != Op::Linear) return std::nullopt;
+  const LinearParts parts = parts_of(node);
+  const Node* user = uses.only_user(Value{&node});
+  if (parts.residual || !user || user->op() != Op::Add) return std::nullopt;
+  const Value addend = other_operand(*user, Value{&node});
+  if (!addend || addend.op() == Op::Linear) return std::nullopt;
+  return Miss{"what is added is neither a row of the result nor of its shape",
+              "reshape a bias to one axis, expand a residual"};
+}
+
+std::optional<Miss> missed_swiglu(const Node& node, const graph::UseLists& uses) {
+  if (node.op() != Op::Mul) return std::nullopt;
+  const Value a = node.operand(0), b = node.operand(1);
+  if (a.op() != Op::Linear || b.op() != Op::Linear || a == b) return std::nullopt;
+  const LinearParts left = parts_of(*a.node), right = parts_of(*b.node);
+  if (!(left.x == right.x)) return std::nullopt;
+  if (left.bias || right.bias) return Miss{"gate or up has a bias", "leave biases out"};
+  if (!uses.only_user(a) || !uses.only_user(b)) {
+    return Miss{"gate or up is needed elsewhere", kShared};
+  }
+  return Miss{"gate and up differ in shape, or both are activated", "activate one of them"};
+}
+
+struct Row {
+  const char* pattern;
+  std::optional<Miss> (*missed)(const Node& node, const graph::UseLists& uses);
+  graph::Graph (*pass)(const graph::Graph& graph);
+  Op fused;  // what the pass makes
+};
+
+constexpr Row kRows[] = {
+    {"fused_gelu", missed_gelu, fuse_gelu, Op::Gelu},
+    {"fused_layer_norm", missed_layer_norm, fuse_layer_norm, Op::LayerNorm},
+    {"fused_rms_norm", missed_rms_norm, fuse_rms_norm, Op::RmsNorm},
+    {"fused_rotary", nullptr, fuse_rotary, Op::Rotary},
+    {"fused_attention", missed_attention, fuse_attention, Op::Attention},
+    {"fused_matmul_bias_act", missed_bias, fuse_linear, Op::Linear},
+    {"fused_swiglu", missed_swiglu, fuse_gated_linear, Op::GatedLinear},
+};
+
+std::vector<std::string> origins(const graph::Graph& graph, Op op) {
+  std::vector<std::string> result;
+  for (const Node* node : graph.topological()) {
+    if (node->op() == op) result.emplace_back(graph.origin(node));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Missed> missed_fusions(const graph::Graph& after) {
+  std::vector<Missed> result;
+  const std::vector<const Node*> nodes = after.topological();
+  const graph::UseLists uses(after);
+  for (const Row& row : kRows) {
+    const std::vector<std::string> had = origins(after, row.fused);
+    const std::vector<std::string> could = origins(row.pass(after), row.fused);
+    if (could.size() > had.size()) {  // the passes keep the origins
+      for (const std::string& origin : could) {
+        if (std::ranges::count(had, origin) >= std::ranges::count(could, origin)) continue;
+        result.push_back({row.pattern, origin, "the backend has no kernel for this form of it",
+                          "choose a backend that claims the op"});
+      }
+      continue;
+    }
+    for (const Node* node : nodes) {
+      const std::optional<Miss> miss = row.missed ? row.missed(*node, uses) : std::nullopt;
+      if (!miss) continue;
+      result.push_back({row.pattern, std::string(after.origin(node)), miss->reason, miss->hint});
+    }
+  }
+  return result;
+}
+
+}  // namespace tenon::fuse
