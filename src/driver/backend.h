@@ -19,7 +19,7 @@ class Backend {
 
   virtual std::string name() const = 0;  // as messages call it
   // Whether it has a kernel for the node; others become primitives.
-  virtual bool claims(const graph::Node& node) const;
+  virtual bool claims(const graph::Node&) const { return true; }
   virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
   // Called from several threads at once.
   virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;
@@ -32,6 +32,9 @@ class Backend {
 
 // By Options::device. Unsupported where the options name something that no code can be made for.
 std::unique_ptr<Backend> make_backend(const Options& options);
+
+// What GPUs claim. A tile of theirs has one contraction: a gated linear is two linears there.
+bool has_gpu_kernel(const graph::Node& node);
 
 std::unique_ptr<Backend> make_cpu_backend(const Options& options);
 std::unique_ptr<Backend> make_cuda_backend(const Options& options);

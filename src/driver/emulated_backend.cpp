@@ -11,6 +11,7 @@ class EmulatedBackend : public Backend {
   explicit EmulatedBackend(schedule::Precision precision) : precision_(precision) {}
 
   std::string name() const override { return "emulated-gpu"; }
+  bool claims(const graph::Node& node) const override { return has_gpu_kernel(node); }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }

@@ -26,7 +26,4 @@ std::vector<graph::Value> decompose_fused(graph::Graph& g, const graph::Node& no
   return {function(g, node, operands)};
 }
 
-// All of them have.
-bool has_kernel(const graph::Node&) { return true; }
-
 }  // namespace tenon::legalize

@@ -16,9 +16,6 @@ bool is_fused(graph::Op op);  // has a decomposition into primitives
 std::vector<graph::Value> decompose_fused(graph::Graph& g, const graph::Node& node,
                                           std::span<const graph::Value> operands);
 
-// Whether the backends can lower this node as it is.
-bool has_kernel(const graph::Node& node);
-
 namespace fused {
 using Decomposition = graph::Value(graph::Graph& g, const graph::Node& node,
                                    std::span<const graph::Value> operands);
