@@ -82,6 +82,7 @@ inline std::vector<Case> dot2_cases() {
           bf16_linear_case(600, 40, {1, 5, 13}),
           bf16_linear_case(1, 1, {1, 13}),
           bf16_batched_case(),
+          bf16_gated_case(),
           bf16_of_f32_weights_case(34),
           bf16_of_f32_weights_case(35)};
 }

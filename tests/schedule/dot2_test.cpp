@@ -79,5 +79,18 @@ TEST(Dot2, OtherContractionsStayAsTheyAre) {
   }
 }
 
+// A convolution of 1x1: rows of weights by columns of data.
+TEST(Dot2, ConvolutionsStayAsTheyAre) {
+  const kernel::Kernel lowered = kernel::parse(R"(kernel conv lowered dims m: 1..65536
+  buffer w: bf16[512] global argument 0 constant
+  buffer x: bf16[m*32] global argument 1
+  buffer y: f32[m*16] global argument 2 written
+  parallel i in 16
+    parallel j in m
+      y[i*m + j] = reduce_fma(k in 32, cast(f32, w[i*32 + k]), cast(f32, x[j + k*m]), f32(0))
+)");
+  EXPECT_EQ(kernel::print(schedule::with_dot2(lowered)), kernel::print(lowered));
+}
+
 }  // namespace
 }  // namespace tenon::kernel_test
