@@ -1,4 +1,4 @@
-// Where a graph runs: a CPU, or a GPU through CUDA.
+// Where a graph runs: a CPU, a GPU through CUDA, or nowhere.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,16 @@ namespace tenon {
 
 class Device {
  public:
-  enum class Kind : uint8_t { Cpu, Cuda };
+  enum class Kind : uint8_t { Cpu, Cuda, Null };
 
   Device() = default;                                                // the CPU
   static Device Cpu() { return {}; }                                 // NOLINT: a name of its own
   static Device Cuda(int index = 0) { return {Kind::Cuda, index}; }  // NOLINT
-  static Device parse(std::string_view text);  // cpu, cuda or cuda:1; another one is an Error
+  // Compiles for this machine, without code, and runs nothing: inputs are checked and memory is
+  // planned, outputs stay what they were (zeros at first).
+  static Device Null() { return {Kind::Null, 0}; }  // NOLINT
+  // cpu, cuda, cuda:1 or null; another one is an Error
+  static Device parse(std::string_view text);
 
   Kind kind() const { return kind_; }
   int index() const { return index_; }  // among the devices of its kind
@@ -28,7 +32,7 @@ class Device {
   int index_ = 0;
 };
 
-std::string to_string(const Device& device);  // cpu, cuda:0
+std::string to_string(const Device& device);  // cpu, cuda:0, null
 
 // Whether graphs can run there, on this machine.
 bool is_available(const Device& device);

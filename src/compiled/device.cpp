@@ -15,6 +15,7 @@ constexpr std::string_view kCuda = "cuda";
 
 Device Device::parse(std::string_view text) {
   if (text == "cpu") return Cpu();
+  if (text == "null") return Null();
   if (text == kCuda) return Cuda();
   if (text.starts_with(kCuda) && text.substr(kCuda.size()).starts_with(":")) {
     const std::string_view number = text.substr(kCuda.size() + 1);
@@ -23,11 +24,13 @@ Device Device::parse(std::string_view text) {
     if (error == std::errc() && end == number.data() + number.size() && index >= 0)
       return Cuda(index);
   }
-  throw user_error("device '{}' is not known; there are: cpu, cuda, cuda:1 and so on", text);
+  throw user_error("device '{}' is not known; there are: cpu, cuda, cuda:1 and so on, null", text);
 }
 
 std::string to_string(const Device& device) {
-  return device.kind() == Device::Kind::Cpu ? "cpu" : fmt::format("cuda:{}", device.index());
+  const std::string_view kind = program::name_of(device_id(device).kind);
+  return device.kind() == Device::Kind::Cuda ? fmt::format("{}:{}", kind, device.index())
+                                             : std::string(kind);
 }
 
 bool is_available(const Device& device) { return why_unavailable(device).empty(); }

@@ -7,8 +7,9 @@
 namespace tenon {
 
 inline runtime::DeviceId device_id(const Device& device) {
-  const bool cpu = device.kind() == Device::Kind::Cpu;
-  return {cpu ? program::DeviceKind::Cpu : program::DeviceKind::Cuda, device.index()};
+  using program::DeviceKind;
+  constexpr DeviceKind kKinds[] = {DeviceKind::Cpu, DeviceKind::Cuda, DeviceKind::Null};
+  return {kKinds[static_cast<int>(device.kind())], device.index()};
 }
 
 }  // namespace tenon

@@ -22,8 +22,7 @@ std::shared_ptr<const program::Program> read(const std::string& path, const Load
 
 Device choose_device(const program::Program& program, const std::string& path,
                      const LoadOptions& options) {
-  const bool cuda = program.device == program::DeviceKind::Cuda;
-  const Device device = options.device.value_or(cuda ? Device::Cuda() : Device::Cpu());
+  const Device device = options.device.value_or(Device::parse(program::name_of(program.device)));
   if (device_id(device).kind != program.device) {
     throw user_error("[{}] the artifact was compiled for {}, not for {}", path,
                      program::name_of(program.device), to_string(device));

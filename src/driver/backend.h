@@ -39,5 +39,6 @@ bool has_gpu_kernel(const graph::Node& node);
 std::unique_ptr<Backend> make_cpu_backend(const Options& options);
 std::unique_ptr<Backend> make_cuda_backend(const Options& options);
 std::unique_ptr<Backend> make_emulated_backend(const Options& options);
+std::unique_ptr<Backend> make_null_backend(const Options& options);
 
 }  // namespace tenon::driver

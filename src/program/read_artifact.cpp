@@ -208,7 +208,7 @@ std::shared_ptr<const Program> ProgramReader::read() {
   auto program = std::make_shared<Program>();
   const auto io_slot = [&](const file::IoSlot* slot) { return io(*slot); };
   const auto any_step = [&](const file::Step* each) { return step(*each); };
-  program->device = read_enum(from_.device(), DeviceKind::EmulatedGpu);
+  program->device = read_enum(from_.device(), DeviceKind::Null);
   program->cuda_arch = from_.cuda_arch();
   program->cpu = {read_enum(from_.cpu_isa(), CpuIsa::Avx512), from_.cpu_bf16(), from_.cpu_vnni()};
   program->symbols = symbols(from_.symbols());

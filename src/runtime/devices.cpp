@@ -9,6 +9,7 @@
 #include "runtime/cpu/cpu_stream.h"
 #include "runtime/cuda/cuda_stream.h"
 #include "runtime/cuda/gpu.h"
+#include "runtime/null_stream.h"
 
 namespace tenon::runtime {
 namespace {
@@ -54,6 +55,7 @@ std::string describe(const DeviceId& device) {
     const auto opened = gpu(device.index);
     return opened ? opened.value()->describe() : opened.error().what();
   }
+  if (device.kind == DeviceKind::Null) return "computes nothing";
   const bool wide = cpu_info().isa == CpuIsa::Avx512;
   return fmt::format("{}, {} threads", wide ? "AVX-512" : "AVX2", thread_pool().max_threads());
 }
@@ -73,6 +75,8 @@ Result<int> cuda_arch(int index) {
 Result<std::shared_ptr<DeviceStream>> open_stream(const DeviceId& device, ThreadPool& pool) {
   if (device.kind == DeviceKind::Cpu)
     return std::shared_ptr<DeviceStream>(std::make_shared<cpu::CpuStream>(pool));
+  if (device.kind == DeviceKind::Null)
+    return std::shared_ptr<DeviceStream>(std::make_shared<NullStream>(pool));
   const auto opened = gpu(device.index);
   if (!opened) return user_error("cuda:{}: {}", device.index, opened.error().what());
   auto stream = cuda::CudaStream::open(opened.value(), {.graphs = knobs().cuda_graphs != "0"});
