@@ -18,18 +18,8 @@ std::vector<Value> Lowering::linears(Value x, const std::vector<LinearWeights>& 
       throw user_error("some of the linears of one input have a bias, some have none");
   }
   Results results;
-  if (policy_ == FusionPolicy::Fusable || w.size() == 1) {
-    for (size_t i = 0; i < w.size(); ++i)
-      results.push_back(g.linear(x, w[i], biases[i], {}, activation_of(activation)));
-    return results;
-  }
-  const Value bias = biases[0] ? g.concat(biases, 0) : Value{};
-  const Value wide = g.linear(x, g.concat(w, 1), bias, {}, activation_of(activation));
-  Dim start = 0;
-  for (const Value& each : w) {
-    results.push_back(part(wide, wide.shape().rank() - 1, start, each.shape()[1]));
-    start = start + each.shape()[1];
-  }
+  for (size_t i = 0; i < w.size(); ++i)
+    results.push_back(g.linear(x, w[i], biases[i], {}, activation_of(activation)));
   return results;
 }
 

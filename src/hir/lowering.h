@@ -14,15 +14,14 @@ class Lowering {
  public:
   using Value = graph::Value;
 
-  explicit Lowering(FusionPolicy policy) : policy_(policy) {}
-
   graph::Graph g;
 
   // The results of a block, which are the next values in order.
   std::vector<Value> add(const Block& block);
   Value operator[](const HirValue& value) const;  // none of none
 
-  // Linears of one input: one wide linear, cut; or, to be fused, one for each.
+  // Linears of one input, one for each: there is no op for them, the pass fuse_shared_input makes
+  // them one.
   std::vector<Value> linears(Value x, const std::vector<LinearWeights>& weights,
                              ActivationKind activation);
   Value attention(Value q, Value k, Value v, const AttentionOptions& options);
@@ -33,7 +32,6 @@ class Lowering {
   Value positions(const Dim& count);                                   // i64: 0, 1, ...
 
  private:
-  FusionPolicy policy_;
   std::vector<Value> values_;  // of the module, by index
 };
 

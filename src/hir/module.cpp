@@ -91,7 +91,7 @@ void Module::set_outputs(std::vector<NamedValue> outputs) {
 graph::Graph lower(const Module& module, FusionPolicy policy) {
   if (module.outputs_.empty())
     throw user_error("[lower_hir] the module has no outputs: call set_outputs before");
-  Lowering to(policy);
+  Lowering to;
   for (const Entry& entry : module.entries_) {
     to.g.set_current_origin(entry.origin);
     to.add(entry.block);

@@ -45,7 +45,7 @@ class Module {
   std::vector<std::shared_ptr<const TensorType>> types_;  // of every value, by index
   std::vector<NamedValue> outputs_;
   std::string origin_;
-  Lowering inferred_{FusionPolicy::Direct};  // what types come from; lower starts anew
+  Lowering inferred_;  // what types come from; lower starts anew
 };
 
 graph::Graph lower(const Module& module, FusionPolicy policy);
