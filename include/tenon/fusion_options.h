@@ -12,9 +12,19 @@ enum class FusionPolicy {
   Fusable,  // a block is primitives (matmul, add, reduce_mean, ...), which the passes fuse again
 };
 
+// How much is computed inside of one kernel. 0: no limit, which is the default of every target.
+struct FusionLimits {
+  int max_steps = 0;   // elementwise ops that one element goes through
+  int max_inputs = 0;  // tensors read for it
+  bool operator==(const FusionLimits&) const = default;
+};
+
 struct FusionOptions {
   FusionPolicy policy = FusionPolicy::Direct;  // of blocks
-  std::vector<std::string> skip = {};          // passes not to run, by name: "fuse_attention"
+  FusionLimits limits = {};
+  // A known pattern that stays written out is an Error with the whole FusionReport.
+  bool assert_clean = false;
+  std::vector<std::string> skip = {};  // passes not to run, by name: "fuse_attention"
   bool operator==(const FusionOptions&) const = default;
 };
 

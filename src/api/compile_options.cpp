@@ -124,6 +124,11 @@ driver::Options driver_options(const CompileOptions& options) {
   result.precision = precision(options);
   result.precision_policy = options.precision_policy.value_or(PrecisionOptions());
   result.plan = options.memory;
+  if (options.fusion.limits.max_steps < 0 || options.fusion.limits.max_inputs < 0)
+    throw user_error("[compile] limits of fusion: {} steps, {} inputs; 0 or more are needed",
+                     options.fusion.limits.max_steps, options.fusion.limits.max_inputs);
+  result.fusion_limits = options.fusion.limits;
+  result.assert_fusion_clean = options.fusion.assert_clean;
   result.skip = options.fusion.skip;
   result.dispatch = options.dispatch;
   result.supported_ops = options.supported_ops;

@@ -124,14 +124,16 @@ Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   result.graph =
       run_stage(Stage::Optimize, preprocessed, {options_, *backend_, result.dispatch}, times_);
   result.fusion = fuse::fusion_report(preprocessed, result.graph);
+  if (options_.assert_fusion_clean) check_fusion_clean(result.fusion);
   return result;
 }
 
 Lir Pipeline::plan(const graph::Graph& optimized) {
   const PassRunner run(options_, times_);
   Lir lir{.graph = optimized};
-  const fuse::Regions regions =
-      run.timed("partition", [&] { return fuse::partition(lir.graph, options_.outer_symbols); });
+  const fuse::Regions regions = run.timed("partition", [&] {
+    return fuse::partition(lir.graph, options_.outer_symbols, options_.fusion_limits);
+  });
   Options of_body = options_;
   if (options_.dump) {
     of_body.dump = [&](std::string_view pass, const std::string& text) {

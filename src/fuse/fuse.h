@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "tenon/fusion_options.h"
 #include "tenon/fusion_report.h"
 
 namespace tenon::fuse {
@@ -67,7 +68,8 @@ struct Regions {
 using OuterSymbols = std::set<std::string>;
 
 // The cost rule, in one place: which values are stored, which recomputed by their consumers.
-Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {});
+Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {},
+                  const FusionLimits& limits = {});
 // Fills places and assembled: values that are bytes of others, and concats whose parts are computed
 // in place.
 void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);

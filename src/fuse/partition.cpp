@@ -98,10 +98,14 @@ bool is_factor(const Node& user, int operand) {
 
 class Partitioner {
  public:
-  explicit Partitioner(const graph::Graph& graph) : graph_(graph), uses_(graph) {}
+  Partitioner(const graph::Graph& graph, const FusionLimits& limits)
+      : graph_(graph), uses_(graph), limits_(limits) {}
 
   Regions run() {
-    for (const Node* node : graph_.topological()) visit(*node);
+    for (const Node* node : graph_.topological()) {
+      visit(*node);
+      clip(*node);
+    }
     for (const graph::Output& output : graph_.outputs()) keep(output.value);
     // In topological order, each once.
     for (const Node* node : graph_.topological()) {
@@ -146,6 +150,35 @@ class Partitioner {
     for (int i = 1; i < node.result_count(); ++i) {
       if (!uses_.uses({&node, i}).empty() || node.op() == Op::TopK) keep({&node, i});
     }
+  }
+
+  // What is computed where a value is read.
+  struct Inside {
+    int steps = 0, inputs = 0;
+    void add(const Inside& other) { steps += other.steps, inputs += other.inputs; }
+  };
+  Inside inside_of(Value value) const {
+    if (regions_.stored.contains(value)) return {.inputs = 1};
+    const auto found = inside_.find(value.node);
+    return found == inside_.end() ? Inside{} : found->second;
+  }
+
+  // What would make the work inside of one kernel too much is stored before it.
+  void clip(const Node& node) {
+    if (limits_ == FusionLimits() || graph::has(node.op(), graph::kLeaf)) return;
+    Inside inside;
+    for (const Value& operand : node.operands()) inside.add(inside_of(operand));
+    if (graph::has(node.op(), graph::kElementwise)) ++inside.steps;
+    const bool too_much = (limits_.max_steps > 0 && inside.steps > limits_.max_steps) ||
+                          (limits_.max_inputs > 0 && inside.inputs > limits_.max_inputs);
+    if (too_much) {
+      inside = {.steps = 1};
+      for (const Value& operand : node.operands()) {
+        if (inside_of(operand).steps > 0) keep(operand);
+        inside.add(inside_of(operand));
+      }
+    }
+    inside_[&node] = inside;
   }
 
   // Attention reads each query once, and turns it then; keys it would turn once per head and block
@@ -255,7 +288,9 @@ class Partitioner {
 
   const graph::Graph& graph_;
   graph::UseLists uses_;
+  FusionLimits limits_;
   Regions regions_;
+  std::unordered_map<const Node*, Inside> inside_;
   std::unordered_set<const Node*> constant_;
   std::unordered_set<const Node*> epilogue_;  // convolutions and what follows them, not stored
   std::unordered_set<const Node*> claimed_;   // readers that compute a convolution
@@ -263,8 +298,9 @@ class Partitioner {
 
 }  // namespace
 
-Regions partition(const graph::Graph& graph, const OuterSymbols& outer) {
-  Regions regions = Partitioner(graph).run();
+Regions partition(const graph::Graph& graph, const OuterSymbols& outer,
+                  const FusionLimits& limits) {
+  Regions regions = Partitioner(graph, limits).run();
   place(graph, outer, regions);
   return regions;
 }

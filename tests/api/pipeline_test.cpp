@@ -253,6 +253,35 @@ TEST(Options, Merge) {
   EXPECT_EQ(Session(Device::Cpu()).compile(model(), {.profile = Profile::Throughput}).threads(), 1);
 }
 
+TEST(Options, LimitsOfFusionCutKernels) {
+  Graph g;
+  Value y = g.input("x", {{kBatch, 8}, DType::F32});
+  for (int i = 0; i < 12; ++i) y = g.tanh(g.mul(y, g.scalar(DType::F32, 1.5)));
+  g.set_outputs({{"y", y}});
+  const std::vector<float> x = some(16, 1);
+  CompiledGraph whole = Session().compile(g);
+  CompiledGraph cut = Session().compile(g, {.fusion = {.limits = {.max_steps = 6}}});
+  EXPECT_EQ(whole.stats().steps, 1);
+  EXPECT_EQ(cut.stats().steps, 4);
+  EXPECT_EQ(cut.run({{"x", view(x, {2, 8})}}), whole.run({{"x", view(x, {2, 8})}}));
+  EXPECT_TRUE(
+      contains(error_of([&] { Session().compile(g, {.fusion = {.limits = {.max_inputs = -1}}}); }),
+               "-1 inputs"));
+}
+
+TEST(Options, AMissedPatternCanBeAnError) {
+  Graph g;
+  const Value x = g.input("x", {{kBatch, kSeq, 8}, DType::F32});
+  const Value w = g.param("w", {{8, 8}, DType::F32}), b = g.param("b", {{8}, DType::F32});
+  g.set_outputs({{"y", g.gelu(g.add(g.matmul(x, w), b))}});
+  const CompileOptions strict{.fusion = {.assert_clean = true}};
+  EXPECT_NO_THROW(Session().compile(g, strict));
+  CompileOptions common = strict;
+  common.dispatch = DispatchOptions{DispatchPolicy::ForceCommon, {}};
+  const std::string text = error_of([&] { Session().compile(g, common); });
+  EXPECT_TRUE(contains(text, "fused_matmul_bias_act")) << text;
+}
+
 TEST(Options, PolicyOfPrecisionChangesNumbersAndTheFingerprint) {
   const Session low = Session().with_policy(PrecisionPolicy::AlwaysBf16);
   const auto exact = run(Session().compile(model())), rounded = run(low.compile(model()));
