@@ -1,10 +1,12 @@
 // A module whose leaves have numbers, and the check that it gives what a naive reference does:
-// under both policies, by the interpreter and compiled.
+// under both policies, by the interpreter and compiled, and by a backend that claims primitives
+// only.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "api/graph_state.h"
+#include "legalize/decompose_fused.h"
 #include "tenon/hir.h"
 #include "tests/driver/run_graph.h"
 #include "tests/graph/tensors.h"
@@ -51,8 +53,9 @@ class Model {
       graph::verify(g);
       const auto interpreted = graph::interpret(g, tensors_);
       const auto compiled = graph_test::RunGraph(g).run(tensors_);
+      const auto common = graph_test::RunGraph(g, of_primitives()).run(tensors_);
       for (size_t i = 0; i < results.size(); ++i) {
-        for (const graph::Tensor& actual : {interpreted[i], compiled[i]}) {
+        for (const graph::Tensor& actual : {interpreted[i], compiled[i], common[i]}) {
           EXPECT_EQ(actual.shape, results[i].second.shape);
           graph::expect_near(actual, results[i].second.data, tolerance);
         }
@@ -61,6 +64,16 @@ class Model {
   }
 
  private:
+  static driver::Options of_primitives() {
+    driver::Options options{.cpu = cpu_info()};
+    options.supported_ops.emplace();
+    for (int i = 0; i < graph::kOpCount; ++i) {
+      const auto op = static_cast<graph::Op>(i);
+      if (!legalize::is_fused(op)) options.supported_ops->insert(std::string(graph::info(op).text));
+    }
+    return options;
+  }
+
   std::map<std::string, graph::Tensor> tensors_;
 };
 
