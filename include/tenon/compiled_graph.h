@@ -12,7 +12,9 @@
 
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
+#include "tenon/dispatch.h"
 #include "tenon/error.h"
+#include "tenon/fusion_report.h"
 #include "tenon/tensor.h"
 
 namespace tenon {
@@ -152,6 +154,10 @@ class CompiledGraph {
   Device device() const;
   int threads() const;
   const CompileStats& stats() const;
+  // What the compiler fused, missed and dispatched. Empty for what was planned or compiled before:
+  // a LirModule, an artifact.
+  const FusionReport& fusion_report() const;
+  const DispatchReport& dispatch_report() const;
   // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run (or
   // memory_of).
   double flops_of_last_run() const;

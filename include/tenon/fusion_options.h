@@ -1,6 +1,7 @@
 // What fusion is told.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,12 @@ struct FusionLimits {
 };
 
 struct FusionOptions {
-  FusionPolicy policy = FusionPolicy::Direct;  // of blocks
-  FusionLimits limits = {};
+  std::optional<FusionPolicy> policy = {};  // of blocks; absent: Direct
+  std::optional<FusionLimits> limits = {};
   // A known pattern that stays written out is an Error with the whole FusionReport.
-  bool assert_clean = false;
-  std::vector<std::string> skip = {};  // passes not to run, by name: "fuse_attention"
+  std::optional<bool> assert_clean = {};
+  // Fusion passes not to run, by name: "fuse_attention", "fold_row_scale". Others are Errors.
+  std::optional<std::vector<std::string>> skip = {};
   bool operator==(const FusionOptions&) const = default;
 };
 

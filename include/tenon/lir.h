@@ -26,7 +26,8 @@ std::string_view to_string(Phase phase);
 // Memory and order of a run. Sizes are formulas over the dims of the inputs.
 struct BufferPlan {
   struct Slot {
-    Dim offset, size;  // bytes in the arena
+    Dim offset, size;  // bytes in the block of its stage
+    int stage = 0;     // 0, and one more after each step that defines extents (see order)
   };
   struct Buffer {
     Dim bytes;
@@ -39,7 +40,7 @@ struct BufferPlan {
     Dim byte_offset;
   };
   struct Step {
-    std::string kind, origin;
+    std::string kind, origin;  // of a kernel, or "define", "if", "loop": done by the runtime
     Phase phase = Phase::Steady;
     std::vector<std::string> reads, writes;  // `input "x"`, `param "w"`, `packed 0`, `arena 3`
   };
@@ -88,9 +89,10 @@ class LirModule {
   // bind gives the same module.
   LirModule specialize(const DimBinding& binding) const;
 
+  // Fingerprint and graph; data of parameters is not in it.
   std::string print() const;
   // What print wrote: the graph is planned again, by these options. A text whose fingerprint is not
-  // that of its graph is an Error.
+  // that of its graph is an Error. Parameters are to be set anew.
   static LirModule parse(std::string_view text, const CompileOptions& options = {});
 
  private:

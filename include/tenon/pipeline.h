@@ -53,12 +53,15 @@ class CompilePipeline {
   Graph lower_hir(const HirModule& module) const;  // by the policy of the fusion options
   // Constants folded, dead code gone, ops that no backend has written with others.
   Graph preprocess(const Graph& graph) const;
-  // Fused, and legalized for the target.
+  // Fused, and legalized for the target. (What preprocess rewrote, only compile_* count.)
   Optimized optimize_with_report(const Graph& preprocessed) const;
   LirModule plan_lir(const Graph& optimized) const;
   LirModule plan_lir_with_options(const Graph& optimized, const PlanOptions& memory) const;
   LirModule specialize_lir(const LirModule& lir, const DimBinding& binding) const {
     return lir.specialize(binding);
+  }
+  CompileResult specialize_lir(const CompileResult& result, const DimBinding& binding) const {
+    return {result.lir.specialize(binding), result.fusion, result.dispatch};
   }
 
   // All of it, to the last stage before code.

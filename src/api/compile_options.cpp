@@ -3,9 +3,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "api/driver_options.h"
 #include "base/error.h"
 #include "compiled/device_id.h"
+#include "driver/pipeline.h"
 #include "graph/op.h"
 #include "plan/plan_options.h"
 #include "runtime/devices.h"
@@ -22,6 +25,9 @@ CpuInfo target(const std::string& cap) {
 
 schedule::Precision precision(const CompileOptions& options) {
   if (options.precision.empty()) return schedule::Precision::F32;
+  if (options.precision_policy && options.precision_policy->policy != PrecisionPolicy::AlwaysF32)
+    throw user_error("[compile] precision \"{}\" and a precision_policy contradict each other",
+                     options.precision);
   const auto found = schedule::parse_precision(options.precision);
   if (!found)
     throw user_error("[compile] precision \"{}\" is not known; there are: {}", options.precision,
@@ -41,6 +47,9 @@ int cuda_arch(const CompileOptions& options) {
                        to_string(device));
     return 0;
   }
+  if (!options.codegen.empty())
+    throw user_error("[compile] codegen \"{}\" is for CPUs, the device is {}", options.codegen,
+                     to_string(device));
   if (!options.cpu.empty())
     throw user_error("[compile] cpu \"{}\" is for CPUs, the device is {}", options.cpu,
                      to_string(device));
@@ -49,6 +58,29 @@ int cuda_arch(const CompileOptions& options) {
   if (!found)
     throw user_error("[compile] {} is not available: {}", to_string(device), found.error().what());
   return found.value();
+}
+
+FusionLimits fusion_limits(const FusionOptions& fusion) {
+  const FusionLimits limits = fusion.limits.value_or(FusionLimits());
+  if (limits.max_steps < 0 || limits.max_inputs < 0)
+    throw user_error("[compile] limits of fusion: {} steps, {} inputs; 0 or more are needed",
+                     limits.max_steps, limits.max_inputs);
+  return limits;
+}
+
+// Other passes are no choice: a model would not compile without them, or mean something else.
+std::vector<std::string> skipped_passes(const FusionOptions& fusion) {
+  std::vector<std::string> fusions;
+  for (const std::string_view pass : driver::pass_names()) {
+    if (pass.starts_with("fuse_") || pass.starts_with("fold_")) fusions.emplace_back(pass);
+  }
+  const std::vector<std::string> skip = fusion.skip.value_or(std::vector<std::string>());
+  for (const std::string& pass : skip) {
+    if (std::ranges::find(fusions, pass) == fusions.end())
+      throw user_error("[compile] fusion.skip: there is no pass \"{}\"; there are: {}", pass,
+                       fmt::join(fusions, ", "));
+  }
+  return skip;
 }
 
 void check_names(const CompileOptions& options) {
@@ -86,7 +118,10 @@ CompileOptions merged(const CompileOptions& base, const CompileOptions& given) {
   take(result.precision_policy, given.precision_policy);
   take(result.dim_bounds, given.dim_bounds);
   take(result.dim_binding, given.dim_binding);
-  take(result.fusion, given.fusion);
+  take(result.fusion.policy, given.fusion.policy);
+  take(result.fusion.limits, given.fusion.limits);
+  take(result.fusion.assert_clean, given.fusion.assert_clean);
+  take(result.fusion.skip, given.fusion.skip);
   take(result.supported_ops, given.supported_ops);
   take(result.dispatch, given.dispatch);
   take(result.memory, given.memory);
@@ -112,6 +147,16 @@ CompileOptions with_profile(const CompileOptions& options) {
   return merged(preset, options);
 }
 
+void check_dim_bounds(const CompileOptions& options) {
+  if (!options.dim_bounds.empty())
+    throw user_error("[compile] dim_bounds are for models from files: a graph has its own symbols");
+}
+
+std::optional<ScopedLogLevel> verbosity_of(const CompileOptions& options) {
+  if (!options.verbosity) return std::nullopt;
+  return std::optional<ScopedLogLevel>(std::in_place, static_cast<LogLevel>(*options.verbosity));
+}
+
 driver::Options driver_options(const CompileOptions& options) {
   if (options.threads < 0)
     throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
@@ -124,12 +169,9 @@ driver::Options driver_options(const CompileOptions& options) {
   result.precision = precision(options);
   result.precision_policy = options.precision_policy.value_or(PrecisionOptions());
   result.plan = options.memory;
-  if (options.fusion.limits.max_steps < 0 || options.fusion.limits.max_inputs < 0)
-    throw user_error("[compile] limits of fusion: {} steps, {} inputs; 0 or more are needed",
-                     options.fusion.limits.max_steps, options.fusion.limits.max_inputs);
-  result.fusion_limits = options.fusion.limits;
-  result.assert_fusion_clean = options.fusion.assert_clean;
-  result.skip = options.fusion.skip;
+  result.fusion_limits = fusion_limits(options.fusion);
+  result.assert_fusion_clean = options.fusion.assert_clean.value_or(false);
+  result.skip = skipped_passes(options.fusion);
   result.dispatch = options.dispatch;
   result.supported_ops = options.supported_ops;
   return result;

@@ -1,6 +1,7 @@
 // LirModule: the driver's LIR as the public API shows it.
 #include "tenon/lir.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "api/driver_options.h"
@@ -10,6 +11,7 @@
 #include "graph/specialize.h"
 #include "plan/plan_arena.h"
 #include "program/print.h"
+#include "schedule/dot2.h"
 
 namespace tenon {
 namespace {
@@ -20,6 +22,16 @@ BufferPlan::Step describe(const program::Program& program, const program::Step& 
     auto& list = step.writes[i] ? result.writes : result.reads;
     list.push_back(program::describe(program, step.buffers[i]));
   }
+  return result;
+}
+
+BufferPlan::Step describe(const program::Program& program, const program::HostStep& step) {
+  constexpr const char* kKinds[] = {"define", "if", "loop"};
+  BufferPlan::Step result{kKinds[static_cast<int>(step.kind)], step.origin, Phase::Steady, {}, {}};
+  for (const auto& operand : step.operands)
+    result.reads.push_back(program::describe(program, operand.buffer));
+  for (const auto& given : step.results)
+    result.writes.push_back(program::describe(program, given.buffer));
   return result;
 }
 
@@ -41,7 +53,8 @@ BufferPlan plan_of(const program::Program& program) {
   result.bytes_saved = figures.bytes_saved;
   result.buffers_reused = figures.buffers_reused;
   for (size_t i = 0; i < program.plan.slot_bytes.size(); ++i) {
-    result.slots.push_back({program.plan.slot_offsets[i], program.plan.slot_bytes[i]});
+    result.slots.push_back(
+        {program.plan.slot_offsets[i], program.plan.slot_bytes[i], program.plan.slot_stages[i]});
   }
   for (size_t i = 0; i < program.arena.size(); ++i) {
     const program::ArenaBuffer& buffer = program.arena[i];
@@ -52,8 +65,13 @@ BufferPlan plan_of(const program::Program& program) {
   }
   for (const program::Step& step : program.prologue)
     result.order.push_back(describe(program, step, Phase::Prologue));
-  for (const program::Step& step : program.steps)
-    result.order.push_back(describe(program, step, phase_of(step)));
+  for (size_t i = 0; i <= program.steps.size(); ++i) {
+    for (const program::HostStep& step : program.host_steps) {
+      if (step.before == static_cast<int>(i)) result.order.push_back(describe(program, step));
+    }
+    if (i == program.steps.size()) break;
+    result.order.push_back(describe(program, program.steps[i], phase_of(program.steps[i])));
+  }
   for (const auto& slot : program.inputs) result.inputs.push_back({slot.name, slot.type});
   for (const auto& slot : program.params) result.params.push_back({slot.name, slot.type});
   for (const auto& slot : program.outputs) result.outputs.push_back({slot.name, slot.type});
@@ -61,10 +79,14 @@ BufferPlan plan_of(const program::Program& program) {
   return result;
 }
 
-// Options that change numbers, beside what the graph says itself.
-std::string numerics_of(const driver::Options& options) {
-  return fmt::format("device {} precision {}", static_cast<int>(options.device),
-                     schedule::kPrecisions[static_cast<int>(options.precision)]);
+// What changes numbers, beside what the graph says itself.
+std::string numerics_of(const driver::Options& options, const driver::Lir& lir) {
+  const bool pairs = std::ranges::any_of(lir.kernels, [](const driver::UniqueKernel& each) {
+    return schedule::has_dot2(each.kernel);
+  });
+  return fmt::format("device {} precision {}{}", static_cast<int>(options.device),
+                     schedule::kPrecisions[static_cast<int>(options.precision)],
+                     pairs ? " products of pairs" : "");
 }
 
 constexpr std::string_view kHeader = "lir ";
@@ -126,7 +148,7 @@ std::string LirModule::fingerprint() const {
   const LirState& state = LirState::of(*this);
   Hasher hasher;
   hasher.text("lir").text(graph::digest(state.lir.graph).hex());
-  return hasher.text(numerics_of(driver_options(state.options))).finish().hex();
+  return hasher.text(numerics_of(driver_options(state.options), state.lir)).finish().hex();
 }
 
 LirModule LirModule::specialize(const DimBinding& binding) const {

@@ -17,6 +17,18 @@ const graph::Graph& checked(const Graph& graph) {
   return inner;
 }
 
+// With values for its dims, where the options give them.
+graph::Graph bound(const Graph& graph, const CompileOptions& options) {
+  const graph::Graph& source = checked(graph);
+  return options.dim_binding.empty() ? source
+                                     : graph::specialize(source, options.dim_binding.values());
+}
+
+CompileOptions resolved(const CompileOptions& options) {
+  check_dim_bounds(options);
+  return with_profile(options);
+}
+
 }  // namespace
 
 CompilePipeline& CompilePipeline::set_fusion(FusionOptions fusion) {
@@ -40,23 +52,29 @@ CompilePipeline& CompilePipeline::set_memory(PlanOptions memory) {
 }
 
 Graph CompilePipeline::lower_hir(const HirModule& module) const {
-  return tenon::lower_hir(module, options_.fusion.policy);
+  return tenon::lower_hir(module, options_.fusion.policy.value_or(FusionPolicy::Direct));
 }
 
 Graph CompilePipeline::preprocess(const Graph& graph) const {
-  driver::Pipeline pipeline(driver_options(options_));
-  return GraphState::wrap(pipeline.preprocess(checked(graph)));
+  const CompileOptions options = resolved(options_);
+  const auto level = verbosity_of(options);
+  driver::Pipeline pipeline(driver_options(options));
+  return GraphState::wrap(pipeline.preprocess(bound(graph, options)));
 }
 
 Optimized CompilePipeline::optimize_with_report(const Graph& preprocessed) const {
-  driver::Pipeline pipeline(driver_options(options_));
+  const CompileOptions options = resolved(options_);
+  const auto level = verbosity_of(options);
+  driver::Pipeline pipeline(driver_options(options));
   driver::Optimized optimized = pipeline.optimize(checked(preprocessed));
   return {GraphState::wrap(std::move(optimized.graph)), std::move(optimized.fusion),
           std::move(optimized.dispatch)};
 }
 
 LirModule CompilePipeline::plan_lir(const Graph& optimized) const {
-  return LirState::plan_of(checked(optimized), options_);
+  const CompileOptions options = resolved(options_);
+  const auto level = verbosity_of(options);
+  return LirState::plan_of(checked(optimized), options);
 }
 
 LirModule CompilePipeline::plan_lir_with_options(const Graph& optimized,
@@ -65,12 +83,10 @@ LirModule CompilePipeline::plan_lir_with_options(const Graph& optimized,
 }
 
 CompileResult CompilePipeline::compile_mir(const Graph& graph) const {
-  const CompileOptions options = with_profile(options_);
+  const CompileOptions options = resolved(options_);
+  const auto level = verbosity_of(options);
   driver::Pipeline pipeline(driver_options(options));
-  graph::Graph source = checked(graph);
-  if (!options.dim_binding.empty())
-    source = graph::specialize(source, options.dim_binding.values());
-  driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(source));
+  driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(bound(graph, options)));
   return {LirState::plan_of(optimized.graph, options), std::move(optimized.fusion),
           std::move(optimized.dispatch)};
 }
@@ -93,11 +109,13 @@ CompileResult CompilePipeline::compile_module(const GraphModule& module) const {
 
 std::vector<StageText> CompilePipeline::inspect(const Graph& graph) const {
   std::vector<StageText> texts;
-  driver::Options options = driver_options(options_);
-  options.dump = [&](std::string_view stage, const std::string& text) {
+  const CompileOptions options = resolved(options_);
+  const auto level = verbosity_of(options);
+  driver::Options how = driver_options(options);
+  how.dump = [&](std::string_view stage, const std::string& text) {
     texts.push_back({std::string(stage), text});
   };
-  driver::compile(checked(graph), options);
+  driver::compile(bound(graph, options), how);
   return texts;
 }
 

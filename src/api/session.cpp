@@ -2,12 +2,12 @@
 #include "tenon/session.h"
 
 #include <chrono>
+#include <tuple>
 
 #include "api/driver_options.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
@@ -29,12 +29,6 @@ std::unique_ptr<runtime::Executor> open(const CompileOptions& options,
   return executor;
 }
 
-// Its level of logging, while it compiles.
-std::optional<ScopedLogLevel> verbosity(const CompileOptions& options) {
-  if (!options.verbosity) return std::nullopt;
-  return std::optional<ScopedLogLevel>(std::in_place, static_cast<LogLevel>(*options.verbosity));
-}
-
 using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -42,15 +36,15 @@ double milliseconds_since(Clock::time_point begin) {
 
 // A module is planned already: what was asked for must be what it was planned by.
 void check_planned_by(const CompileOptions& planned, const CompileOptions& asked) {
-  CompileOptions both = merged(planned, asked);
-  const bool same = both.device == planned.device && both.cuda_arch == planned.cuda_arch &&
-                    both.cpu == planned.cpu && both.codegen == planned.codegen &&
-                    both.precision == planned.precision &&
-                    both.precision_policy == planned.precision_policy &&
-                    both.fusion == planned.fusion && both.dim_binding == planned.dim_binding &&
-                    both.dispatch == planned.dispatch &&
-                    both.supported_ops == planned.supported_ops && both.memory == planned.memory;
-  if (!same)
+  const auto decided = [](const CompileOptions& o) {
+    return std::tuple(
+        device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
+        o.precision_policy.value_or(PrecisionOptions()),
+        o.fusion.policy.value_or(FusionPolicy::Direct), o.fusion.limits.value_or(FusionLimits()),
+        o.fusion.skip.value_or(std::vector<std::string>()), o.dim_binding, o.dim_bounds,
+        o.dispatch.value_or(DispatchOptions()), o.supported_ops, o.memory.value_or(PlanOptions()));
+  };
+  if (decided(merged(planned, asked)) != decided(planned))
     throw user_error(
         "[compile] the LirModule is planned already: device, target, fusion, dispatch, memory and "
         "dim_binding are given to the pipeline that plans it");
@@ -77,12 +71,14 @@ CompiledGraph Session::load(program::Program compiled, int kernels, const Compil
 CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
                               const CompileOptions& options) {
   const auto begin = Clock::now();
-  const auto level = verbosity(options);
+  const auto level = verbosity_of(options);
   const driver::Options how = driver_options(options);
   graph::Graph graph = read();
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
   driver::Compiled compiled = driver::compile_or_save(graph, how);
   CompiledGraph result = load(std::move(compiled.program), compiled.kernels, options);
+  result.impl().fusion = std::move(compiled.fusion);
+  result.impl().dispatch = std::move(compiled.dispatch);
   result.impl().stats.milliseconds = milliseconds_since(begin);
   return result;
 }
@@ -93,8 +89,7 @@ Session Session::with_policy(PrecisionPolicy policy) const {
 
 CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) const {
   const CompileOptions options = with_profile(merged(defaults_, given));
-  if (!options.dim_bounds.empty())
-    throw user_error("[compile] dim_bounds are for models from files: a graph has its own symbols");
+  check_dim_bounds(options);
   const graph::Graph& inner = GraphState::of(graph).graph;
   if (inner.outputs().empty())
     throw user_error("[compile] the graph has no outputs: call set_outputs before");
@@ -102,7 +97,9 @@ CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) 
 }
 
 CompiledGraph Session::compile(const HirModule& module, const CompileOptions& options) const {
-  return compile(lower_hir(module, merged(defaults_, options).fusion.policy), options);
+  return compile(
+      lower_hir(module, merged(defaults_, options).fusion.policy.value_or(FusionPolicy::Direct)),
+      options);
 }
 
 CompiledGraph Session::compile(const GraphModule& module, const CompileOptions& options) const {
@@ -123,7 +120,7 @@ CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given
   const CompileOptions asked = with_profile(merged(defaults_, given));
   check_planned_by(state.options, asked);
   const CompileOptions options = merged(state.options, asked);
-  const auto level = verbosity(options);
+  const auto level = verbosity_of(options);
   driver::Pipeline pipeline(driver_options(options));
   const int kernels = state.lir.body_kernels + static_cast<int>(state.lir.kernels.size());
   CompiledGraph result = load(pipeline.generate(state.lir), kernels, options);

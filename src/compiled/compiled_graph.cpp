@@ -91,6 +91,8 @@ CompiledGraph CompiledGraph::clone() const {
   }
   auto copy = std::make_unique<Impl>(from.program, from.device, std::move(executor));
   copy->stats = from.stats;
+  copy->fusion = from.fusion;
+  copy->dispatch = from.dispatch;
   copy->extents = from.extents;
   return CompiledGraph(std::move(copy));
 }
@@ -181,6 +183,8 @@ std::vector<DimInfo> CompiledGraph::dims() const {
 Device CompiledGraph::device() const { return impl().device; }
 int CompiledGraph::threads() const { return impl().executor().threads(); }
 const CompileStats& CompiledGraph::stats() const { return impl().stats; }
+const FusionReport& CompiledGraph::fusion_report() const { return impl().fusion; }
+const DispatchReport& CompiledGraph::dispatch_report() const { return impl().dispatch; }
 double CompiledGraph::flops_of_last_run() const {
   return static_cast<double>(impl().executor().flops());
 }

@@ -22,6 +22,8 @@ struct CompiledGraph::Impl {
   Device device;
   std::unique_ptr<runtime::Executor> loaded;  // null where the device is not there
   CompileStats stats;
+  FusionReport fusion;
+  DispatchReport dispatch;
   std::vector<runtime::IoView> inputs, outputs;     // of the present run, in the program's order
   std::vector<compiled::StaticShape> input_shapes;  // as the model says them
   std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots

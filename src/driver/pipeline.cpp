@@ -15,6 +15,7 @@
 #include "legalize/legalize.h"
 #include "legalize/precision.h"
 #include "plan/plan_arena.h"
+#include "program/print.h"
 #include "schedule/dot2.h"
 #include "simplify/simplify.h"
 
@@ -73,6 +74,12 @@ graph::Graph plain(const graph::Graph& graph, PassContext&) {
   return function(graph);
 }
 
+// A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
+graph::Graph fold_row_scale(const graph::Graph& graph, PassContext& context) {
+  const bool narrow = legalize::stores_narrow(context.options.precision_policy);
+  return narrow ? graph : fuse::fold_row_scale(graph);
+}
+
 graph::Graph apply_precision(const graph::Graph& graph, PassContext& context) {
   return legalize::apply_precision(graph, context.options.precision_policy);
 }
@@ -107,6 +114,12 @@ graph::Graph run_stage(Stage stage, const graph::Graph& source, PassContext cont
 }
 
 }  // namespace
+
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : kPasses) names.push_back(pass.name);
+  return names;
+}
 
 Pipeline::Pipeline(Options options)
     : options_(std::move(options)), backend_(make_backend(options_)) {
@@ -155,8 +168,11 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   backend_->describe(lir.program);
   for (const auto& [kernel, text] : lir.kernels)
     needs_bf16 = needs_bf16 || schedule::has_dot2(kernel);
-  lir.program.cpu.bf16 = needs_bf16;
-  run.timed("plan", [&] { return plan::plan_arena(lir.program, plan_options(options_)); });
+  lir.program.cpu.bf16 = needs_bf16 && lir.program.device == program::DeviceKind::Cpu;
+  plan::Options plan = plan_options(options_);
+  plan.alignment = std::max(plan.alignment, lir.program.plan.alignment);  // what the device needs
+  run.timed("plan", [&] { return plan::plan_arena(lir.program, plan); });
+  run.dump("lir", [&] { return program::print(lir.program); });
   return lir;
 }
 

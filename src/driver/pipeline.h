@@ -46,6 +46,8 @@ struct Compiled {
   DispatchReport dispatch;
 };
 
+std::vector<std::string_view> pass_names();  // in order
+
 // One compile. Every stage adds to the times.
 class Pipeline {
  public:

@@ -15,6 +15,7 @@ using graph::Value;
 namespace {
 
 constexpr int kMostSteps = 6;  // from the ranges to a mask
+constexpr int64_t kMostWindow = int64_t{1} << 31;
 
 struct Line {
   int row = 0, column = 0;
@@ -35,17 +36,23 @@ bool is_iota(const Node& node) {
   return first && step && (*first)[0].is_const(0) && (*step)[0].is_const(1);
 }
 
-// Which axis, counted from the last, has the elements of a vector; none: there is but one element.
+// Which axis, counted from the last, has the elements of a vector; -1: there is but one element.
+// Nothing where it is no vector.
 std::optional<int> long_axis(const Shape& shape) {
-  std::optional<int> found;
+  int found = -1;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (!shape[i].is_const(1)) found = shape.rank() - 1 - i;
+    if (shape[i].is_const(1)) continue;
+    if (found >= 0) return std::nullopt;
+    found = shape.rank() - 1 - i;
   }
   return found;
 }
 
+// Counts in these are what they seem: they have a sign and room.
+bool is_plain_integer(DType dtype) { return dtype == DType::I32 || dtype == DType::I64; }
+
 std::optional<Line> line_of(Value value, int depth = kMostSteps) {
-  if (depth == 0 || !is_integer(value.dtype())) return std::nullopt;
+  if (depth == 0 || !is_plain_integer(value.dtype())) return std::nullopt;
   if (const auto& known = value.shape_value(); known && known->size() == 1) {
     return Line{.offset = known->front()};
   }
@@ -58,10 +65,12 @@ std::optional<Line> line_of(Value value, int depth = kMostSteps) {
     return node.op() == Op::Add ? *a + *b : *a - *b;
   }
   Value range = value;
-  while (range.op() == Op::Reshape || range.op() == Op::Cast) range = range.node->operand(0);
-  if (!is_iota(*range.node)) return std::nullopt;
-  const int axis = long_axis(value.shape()).value_or(-1);
-  if (axis > 1) return std::nullopt;
+  while (range.op() == Op::Reshape || range.op() == Op::Cast) {
+    range = range.node->operand(0);
+    if (!is_plain_integer(range.dtype())) return std::nullopt;
+  }
+  const std::optional<int> axis = long_axis(value.shape());
+  if (!is_iota(*range.node) || !axis || *axis > 1) return std::nullopt;
   return Line{.row = axis == 1 ? 1 : 0, .column = axis == 0 ? 1 : 0};
 }
 
@@ -106,8 +115,9 @@ std::optional<CausalMask> limits(Value condition, const Dim& queries, const Dim&
     if (line.row == 1 && line.column == -1 && from_causal.is_const(0)) {
       causal = true;
     } else if (line.row == -1 && line.column == 1 && from_causal.is_const() && mask.window == 0) {
-      mask.window = from_causal.const_value() + 1;
-      if (mask.window < 1) return std::nullopt;
+      const int64_t keys_before = from_causal.const_value();
+      if (keys_before < 0 || keys_before >= kMostWindow) return std::nullopt;
+      mask.window = keys_before + 1;
     } else {
       return std::nullopt;
     }

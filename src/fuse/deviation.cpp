@@ -73,7 +73,7 @@ bool advance(Normalized& state, const Node& user, const Deviation& d) {
       return factor && state.inverted && multiply(state, factor, d);
     }
     case Op::Cast:  // back to the dtype that x was widened from
-      return state.has_x && state.inverted && d.x.op() == Op::Cast &&
+      return state.has_x && state.inverted && is_widened(d.x) &&
              d.x.node->operand(0).dtype() == state.value.dtype();
     default:
       return false;

@@ -102,7 +102,8 @@ class Search {
     const std::optional<Heads> q = split_heads(value.node->operand(0), kHeadsFirst);
     const std::optional<Heads> k = split_heads(value.node->operand(1), kTransposed);
     if (!q || !k || !same_heads(*q, *k)) return false;
-    if (!q->heads().is_const() || !q->dim().is_const() || !k->heads().is_const()) return false;
+    const auto is_count = [](const Dim& d) { return d.is_const() && d.const_value() > 0; };
+    if (!is_count(q->heads()) || !is_count(q->dim()) || !is_count(k->heads())) return false;
     match_.q = *q;
     match_.k = *k;
     match_.scale = *scale * q->scale * k->scale;

@@ -1,13 +1,11 @@
-// Counts the fused ops of a graph by pattern, before and after the passes, and writes the report. A
-// pattern is a row of the table: its name and what a node of it is.
+// Counts the fused ops of a graph by pattern, before and after the passes. A pattern is a row of
+// the table: its name and what a node of it is.
 #include <algorithm>
 
-#include "base/error.h"
 #include "fuse/fuse.h"
 #include "fuse/linear_parts.h"
 
-namespace tenon {
-namespace fuse {
+namespace tenon::fuse {
 namespace {
 
 using graph::Activation;
@@ -32,6 +30,8 @@ bool is_bias_act(const Node& node) {
 
 bool has_residual(const Node& node) { return is<Op::Linear>(node) && parts_of(node).residual; }
 
+bool has_row_scale(const Node& node) { return node.attributes().integer("row_scale", 0) != 0; }
+
 bool is_shared_input(const Node& node) {
   if (!is<Op::Linear>(node)) return false;
   const Node& w = *node.operand(1).node;
@@ -47,6 +47,7 @@ constexpr Pattern kPatterns[] = {
     {"fused_gelu", is_gelu},
     {"fused_layer_norm", is<Op::LayerNorm>},
     {"fused_rms_norm", is<Op::RmsNorm>},
+    {"fused_row_scale", has_row_scale},  // norms that became part of linears
     {"fused_rotary", is<Op::Rotary>},
     {"fused_attention", is<Op::Attention>},
     {"fused_swiglu", is<Op::GatedLinear>},
@@ -76,64 +77,4 @@ FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after
   return report;
 }
 
-}  // namespace fuse
-
-int FusionReport::found(std::string_view pattern) const {
-  for (const Count& count : counts) {
-    if (count.pattern == pattern) return count.found;
-  }
-  return 0;
-}
-
-std::string FusionReport::to_string() const {
-  std::string text = fmt::format("{:<24}{:>8}{:>8}\n", "pattern", "before", "after");
-  for (const Count& count : counts) {
-    text += fmt::format("{:<24}{:>8}{:>8}\n", count.pattern, count.before, count.found);
-  }
-  for (const Missed& each : missed) {
-    text += fmt::format("missed {} at {}: {}; {}\n", each.pattern,
-                        each.origin.empty() ? "(no origin)" : each.origin, each.reason, each.hint);
-  }
-  return text;
-}
-
-namespace {
-
-std::string json(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += fmt::format("\\{}", c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
-}  // namespace
-
-std::string FusionReport::to_json() const {
-  std::vector<std::string> rows, misses;
-  for (const Count& count : counts) {
-    rows.push_back(fmt::format(R"({{"pattern": {}, "before": {}, "found": {}}})",
-                               json(count.pattern), count.before, count.found));
-  }
-  for (const Missed& each : missed) {
-    misses.push_back(fmt::format(R"({{"pattern": {}, "origin": {}, "reason": {}, "hint": {}}})",
-                                 json(each.pattern), json(each.origin), json(each.reason),
-                                 json(each.hint)));
-  }
-  return fmt::format(R"({{"counts": [{}], "missed": [{}]}})", fmt::join(rows, ", "),
-                     fmt::join(misses, ", "));
-}
-
-void check_fusion_clean(const FusionReport& report) {
-  if (report.missed.empty()) return;
-  throw unsupported_error("[fuse] {} known patterns are not fused:\n{}", report.missed.size(),
-                          report.to_string());
-}
-
-}  // namespace tenon
+}  // namespace tenon::fuse

@@ -57,19 +57,23 @@ bool is_row_vector(Value value, const Dim& n) {
   return std::all_of(shape.begin(), shape.end() - 1, [](const Dim& d) { return d.is_const(1); });
 }
 
+bool is_widened(Value value) {
+  if (value.op() != Op::Cast || value.dtype() != DType::F32) return false;
+  const DType from = value.node->operand(0).dtype();
+  return from == DType::F16 || from == DType::BF16;
+}
+
 Value uncast(Value value, DType dtype) {
   if (value.dtype() == dtype) return value;
-  if (value.op() != Op::Cast || value.node->operand(0).dtype() != dtype) return {};
+  if (!is_widened(value) || value.node->operand(0).dtype() != dtype) return {};
   return value.node->operand(0);
 }
 
 Narrowed narrowed(Value x, const Node* last, const graph::UseLists& uses) {
-  if (x.op() != Op::Cast) return {x, last};
+  if (!is_widened(x)) return {x, last};
   const Value source = x.node->operand(0);
   const Node* user = uses.only_user(Value{last});
-  const bool back = user && user->op() == Op::Cast && is_float(source.dtype()) &&
-                    size_of(source.dtype()) < size_of(x.dtype()) &&
-                    user->types()[0].dtype == source.dtype();
+  const bool back = user && user->op() == Op::Cast && user->types()[0].dtype == source.dtype();
   return back ? Narrowed{source, user} : Narrowed{x, last};
 }
 

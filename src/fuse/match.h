@@ -42,6 +42,8 @@ bool is_row_vector(graph::Value value, const Dim& n);
 
 // The value itself, or what it was cast from, of this dtype; empty where neither has it.
 graph::Value uncast(graph::Value value, DType dtype);
+// f16 or bf16 that is cast to f32, which is what kernels compute in anyway.
+bool is_widened(graph::Value value);
 
 // A pattern from x to the node `last`. Where x was widened by a cast just before and the result is
 // only cast back, both casts belong to it: kernels compute in the wider dtype anyway.

@@ -59,9 +59,20 @@ std::optional<Miss> missed_attention(const Node& node, const graph::UseLists& us
               "split heads by reshape and transpose, add one mask that broadcasts to the scores"};
 }
 
+// A norm whose deviation is the row scale of linears (fold_row_scale).
+bool is_folded(const Node& root, const graph::UseLists& uses) {
+  for (const graph::UseLists::Use& inverse : uses.uses(Value{&root})) {
+    for (const graph::UseLists::Use& use : uses.uses(Value{inverse.user})) {
+      const bool scales = use.user->attributes().integer("row_scale", 0) != 0;
+      if (scales && use.operand == use.user->operand_count() - 1) return true;
+    }
+  }
+  return false;
+}
+
 std::optional<Miss> missed_norm(const Node& node, const graph::UseLists& uses, bool centred) {
   const std::optional<Deviation> d = deviation(node);
-  if (!d || (d->x.op() == Op::Sub) != centred) return std::nullopt;
+  if (!d || (d->x.op() == Op::Sub) != centred || is_folded(node, uses)) return std::nullopt;
   if (!uses.only_user(Value{&node})) return Miss{"its deviation is needed elsewhere", kShared};
   return Miss{"no scale (and bias) of the last axis follows", "scale by a vector of its width"};
 }

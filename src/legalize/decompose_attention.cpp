@@ -63,9 +63,10 @@ Value attention(graph::Graph& g, const graph::Node& node, std::span<const Value>
   const auto shared = [&](Value x) {
     return repeated(split_heads(Term(g, x), kv_heads, width), heads / kv_heads);
   };
-  const Term q = split_heads(Term(g, operands[0]), heads, width);
+  // Queries are scaled, not scores: those might be too large for 16 bits.
+  const Term q = split_heads(Term(g, operands[0]), heads, width) * attributes.number("scale");
   const Term k = shared(operands[1]), v = shared(operands[2]);
-  Term scores = Term(g, g.matmul(q, g.transpose(k, {0, 1, 3, 2}))) * attributes.number("scale");
+  Term scores(g, g.matmul(q, g.transpose(k, {0, 1, 3, 2})));
   if (softcap != 0) scores = (scores / softcap).unary(Op::Tanh) * softcap;
   if (operands.size() == 4) scores = scores + operands[3];
   Term weights(g, g.softmax(scores, 3));

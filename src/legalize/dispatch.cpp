@@ -2,6 +2,8 @@
 // fused op may be made of others.
 #include "legalize/dispatch.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -58,8 +60,7 @@ class Offenders {
     if (rows_.empty()) return;
     std::string list;
     for (const auto& [op, row] : rows_) {
-      list += fmt::format("\n  {} ({} nodes; first: {}){}", op, row.origins.size(),
-                          *row.origins.begin(),
+      list += fmt::format("\n  {} ({}){}", op, fmt::join(row.origins, ", "),
                           row.forced ? ": the policy forbids to make primitives of it" : "");
     }
     throw unsupported_error("[dispatch] the backend {} does not take:{}", backend, list);
@@ -86,9 +87,9 @@ graph::Graph dispatch(const graph::Graph& source, const Claims& claims,
   const Policies policies(options);
   graph::Graph graph = source;
   bool changed = true;
+  Offenders offenders;
   while (changed) {  // ends: a fused op is made of simpler ones
     changed = false;
-    Offenders offenders;
     const auto choose = [&](graph::Graph& g, const Node& node,
                             std::span<const graph::Value> operands) -> std::vector<graph::Value> {
       if (!is_dispatched(node.op())) return {};
@@ -104,10 +105,9 @@ graph::Graph dispatch(const graph::Graph& source, const Claims& claims,
       if (!native) offenders.add(graph, node, policy);
       return {};
     };
-    graph::Graph next = rebuild(graph, choose);
-    offenders.throw_if_any(claims.backend);
-    graph = std::move(next);
+    graph = rebuild(graph, choose);
   }
+  offenders.throw_if_any(claims.backend);
   for (const Node* node : graph.topological()) {
     if (is_dispatched(node->op())) ++report.rows[name_of(node->op())].native;
   }

@@ -78,6 +78,7 @@ class Rewriter {
           node->operand_count() > 0 &&
           std::ranges::all_of(node->operands(), [&](Value v) { return weights_.contains(v.node); });
       if (leaf || made_of_weights) weights_.insert(node);
+      if (counts(*node)) counts_.insert(node);
     }
   }
 
@@ -140,7 +141,27 @@ class Rewriter {
     return graph::has(node.op(), graph::kMovement) && std::ranges::all_of(given, like_the_first);
   }
 
+  // Positions and counts: integers as floats, and what is computed of them up to a sine or cosine.
+  // They have more digits than 16 bits hold.
+  bool counts(const Node& node) const {
+    if (node.op() == Op::Sin || node.op() == Op::Cos) return false;
+    if (node.op() == Op::Cast) {
+      const DType from = node.operand(0).dtype();
+      return is_integer(from) || counts_.contains(node.operand(0).node);
+    }
+    const std::optional<OpCategory> category = category_of(node.op());
+    const bool carries = category == OpCategory::Elementwise ||
+                         category == OpCategory::Contraction ||
+                         graph::has(node.op(), graph::kMovement);
+    return carries && std::ranges::any_of(node.operands(), [&](Value operand) {
+             return operand.dtype() == DType::F32 && counts_.contains(operand.node);
+           });
+  }
+
   Numbers numbers_of(const Node& node) const {
+    const bool of_counts = std::ranges::any_of(
+        node.operands(), [&](Value operand) { return counts_.contains(operand.node); });
+    if (counts_.contains(&node) || of_counts) return Numbers::F32;
     std::optional<OpCategory> category = category_of(node.op());
     if (node.op() == Op::Concat) category = OpCategory::Elementwise;  // of parts that differ
     if (!category) return Numbers::F32;
@@ -174,6 +195,7 @@ class Rewriter {
   const Graph& graph_;
   const NumbersOfCategories& numbers_;
   std::unordered_set<const Node*> weights_;  // parameters, and what is made of nothing else
+  std::unordered_set<const Node*> counts_;   // stay f32
 };
 
 void check(const NumbersOfCategories& numbers) {
@@ -196,11 +218,23 @@ std::optional<PrecisionPolicy> parse_precision_policy(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+const NumbersOfCategories& numbers_of(const PrecisionOptions& options) {
+  return options.policy == PrecisionPolicy::Custom ? options.custom
+                                                   : kPolicies[static_cast<size_t>(options.policy)];
+}
+
+}  // namespace
+
+bool stores_narrow(const PrecisionOptions& options) {
+  return std::ranges::any_of(numbers_of(options),
+                             [](Numbers numbers) { return stored_as(numbers) != DType::F32; });
+}
+
 Graph apply_precision(const Graph& graph, const PrecisionOptions& options) {
   if (options.policy == PrecisionPolicy::AlwaysF32) return graph;
-  const bool custom = options.policy == PrecisionPolicy::Custom;
-  const NumbersOfCategories& numbers =
-      custom ? options.custom : kPolicies[static_cast<size_t>(options.policy)];
+  const NumbersOfCategories& numbers = numbers_of(options);
   check(numbers);
   return Rewriter(graph, numbers).run();
 }

@@ -16,6 +16,9 @@ inline constexpr std::string_view kPrecisionPolicies[] = {
     "dynamic_int8", "custom"};
 std::optional<PrecisionPolicy> parse_precision_policy(std::string_view text);
 
+// Whether some category stores its results in 16 bits.
+bool stores_narrow(const PrecisionOptions& options);
+
 // After the passes that find fused ops. Ways to multiply (ByF16, ...) for a category that does not
 // are a User error.
 graph::Graph apply_precision(const graph::Graph& graph, const PrecisionOptions& options);

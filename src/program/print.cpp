@@ -13,7 +13,8 @@ using Text = std::back_insert_iterator<std::string>;
 
 void print_step(const Program& program, const Step& step, Text out) {
   fmt::format_to(out, "  {}{} grid {}", step.with_previous ? "& " : "",
-                 program.code[step.code]->name, step.grid.to_string());
+                 program.code.empty() ? step.kind : program.code[step.code]->name,  // planned only
+                 step.grid.to_string());
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     fmt::format_to(out, "{} {}", step.writes[i] ? " ->" : ",", describe(program, step.buffers[i]));
   }

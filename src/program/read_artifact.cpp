@@ -117,7 +117,10 @@ ProgramReader::ProgramReader(const file::Program& from, Source& source)
     return found->second;
   };
   dims_ = source_.list(from.dims(), [&](const flatbuffers::String* each) {
-    return Dim::parse(source_.text(each), find);
+    const std::string text = source_.text(each);
+    // We write sums: a product of sums is larger when it is multiplied out.
+    if (text.find(")*(") != std::string::npos) source_.take(text.size() * text.size() / 4);
+    return Dim::parse(text, find);
   });
 }
 
@@ -291,6 +294,8 @@ Result<std::shared_ptr<const Program>> read_artifact(std::span<const std::byte> 
     return read(bytes, std::move(owner), options);
   } catch (const Error& error) {
     return user_error("[{}] the artifact cannot be used: {}", options.name, error.what());
+  } catch (const std::bad_alloc&) {
+    return user_error("[{}] the artifact cannot be used: there is no memory for it", options.name);
   }
 }
 

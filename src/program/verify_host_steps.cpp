@@ -22,10 +22,14 @@ Status verify_define(const HostStep& step) {
   if (step.operands.size() != 1 || !step.results.empty())
     return wrong(step, "it takes one operand and gives no result");
   const TensorType& type = step.operands[0].type;
-  if (type.dtype != DType::I64 ||
-      prove_le(static_cast<int64_t>(step.symbols.size()), type.shape.elements()) == Proof::No)
+  const auto symbols = static_cast<int64_t>(step.symbols.size());
+  if (type.dtype != DType::I64 || prove_le(symbols, type.shape.elements()) != Proof::Yes)
     return wrong(step, "its operand does not hold a value for each symbol");
   return {};
+}
+
+bool is_one(const Tensor& tensor, DType dtype) {
+  return tensor.type.dtype == dtype && tensor.type.shape.elements().is_const(1);
 }
 
 // Each symbol is an extent of a result.
@@ -50,7 +54,8 @@ Status verify_if(const HostStep& step) {
         return wrong(step, "a body gives another type of result");
     }
   }
-  if (step.operands.size() != operands || step.operands[0].type.dtype != DType::Bool)
+  if (step.carried != 0) return wrong(step, "it carries nothing");
+  if (step.operands.size() != operands || !is_one(step.operands[0], DType::Bool))
     return wrong(step, "its operands are not a condition and the inputs of its bodies");
   return verify_symbols(step);
 }
@@ -59,11 +64,12 @@ Status verify_loop(const HostStep& step) {
   const Program& body = *step.bodies[0];
   const size_t results = step.results.size(), operands = step.operands.size();
   if (step.carried < 0 || static_cast<size_t>(step.carried) > results ||
-      body.outputs.size() != results + 1 || body.outputs[0].type.dtype != DType::Bool)
+      body.outputs.size() != results + 1 || body.outputs[0].type.dtype != DType::Bool ||
+      !body.outputs[0].type.shape.elements().is_const(1))
     return wrong(step, "its body does not give a condition and its results");
   const auto carried = static_cast<size_t>(step.carried);
   if (operands < 2 + carried || body.inputs.size() != operands ||
-      step.operands[0].type.dtype != DType::I64 || step.operands[1].type.dtype != DType::Bool)
+      !is_one(step.operands[0], DType::I64) || !is_one(step.operands[1], DType::Bool))
     return wrong(step, "its operands are not a count, a condition and the body's inputs");
   for (size_t i = 0; i < results; ++i) {
     const bool scanned = i >= carried;
@@ -87,8 +93,8 @@ Status verify_tensor(const Program& program, const HostStep& step, const Tensor&
                      bool written) {
   if (Status status = verify_buffer(program, step.origin, tensor.buffer); !status.ok())
     return status;
-  if (tensor.buffer.kind == BufferKind::Output ||
-      (written && tensor.buffer.kind != BufferKind::Arena))
+  const BufferKind kind = root_of(program, tensor.buffer).kind;
+  if (kind == BufferKind::Output || (written && kind != BufferKind::Arena))
     return wrong(step, "it cannot use this kind of buffer");
   const ByteRange range = byte_range(program, tensor.buffer);
   if (prove_le(tensor.type.bytes(), range.end - range.begin) == Proof::No)

@@ -78,6 +78,9 @@ TEST(CompilePipeline, StagesOneByOneGiveWhatASessionGives) {
   EXPECT_EQ(optimized.dispatch.rows.at("attention").native, 1);
   const LirModule lir = pipeline.plan_lir(optimized.graph);
   expect_near(run(Session().compile(lir)), run(Session().compile(model())));
+  const CompiledGraph compiled = Session().compile(model());
+  EXPECT_EQ(compiled.fusion_report().found("fused_attention"), 1);
+  EXPECT_EQ(compiled.clone().dispatch_report().rows.at("attention").native, 1);
   const CompileResult whole = pipeline.compile_graph(model());
   EXPECT_EQ(whole.lir.fingerprint(), lir.fingerprint());
 }
@@ -89,7 +92,7 @@ TEST(CompilePipeline, ShowsEveryStage) {
     return std::ranges::any_of(
         stages, [&](const StageText& s) { return s.stage.starts_with(stage) && !s.text.empty(); });
   };
-  for (const char* stage : {"decompose", "fuse_linear", "dispatch", "kernel:", "source:"})
+  for (const char* stage : {"decompose", "fuse_linear", "dispatch", "lir", "kernel:", "source:"})
     EXPECT_TRUE(has(stage)) << stage;
 }
 
@@ -260,13 +263,15 @@ TEST(Options, LimitsOfFusionCutKernels) {
   g.set_outputs({{"y", y}});
   const std::vector<float> x = some(16, 1);
   CompiledGraph whole = Session().compile(g);
-  CompiledGraph cut = Session().compile(g, {.fusion = {.limits = {.max_steps = 6}}});
+  CompiledGraph cut = Session().compile(g, {.fusion = {.limits = FusionLimits{.max_steps = 6}}});
   EXPECT_EQ(whole.stats().steps, 1);
   EXPECT_EQ(cut.stats().steps, 4);
   EXPECT_EQ(cut.run({{"x", view(x, {2, 8})}}), whole.run({{"x", view(x, {2, 8})}}));
-  EXPECT_TRUE(
-      contains(error_of([&] { Session().compile(g, {.fusion = {.limits = {.max_inputs = -1}}}); }),
-               "-1 inputs"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         Session().compile(g,
+                                           {.fusion = {.limits = FusionLimits{.max_inputs = -1}}});
+                       }),
+                       "-1 inputs"));
 }
 
 TEST(Options, AMissedPatternCanBeAnError) {
@@ -290,6 +295,18 @@ TEST(Options, PolicyOfPrecisionChangesNumbersAndTheFingerprint) {
   EXPECT_EQ(run(low.compile(model(), {.precision_policy = PrecisionOptions{}}))[0], exact[0]);
   EXPECT_NE(CompilePipeline(low.defaults()).compile_graph(model()).lir.fingerprint(),
             CompilePipeline().compile_graph(model()).lir.fingerprint());
+}
+
+TEST(Options, OfFusionMergeOneByOne) {
+  const Session session(CompileOptions{.fusion = {.assert_clean = true}});
+  const CompileOptions both =
+      merged(session.defaults(), {.fusion = {.limits = FusionLimits{.max_steps = 6}}});
+  EXPECT_EQ(both.fusion.assert_clean, true);
+  EXPECT_EQ(both.fusion.limits->max_steps, 6);
+  const std::string text =
+      error_of([] { Session().compile(model(), {.fusion = {.skip = {{"dispatch"}}}}); });
+  EXPECT_TRUE(contains(text, "there is no pass \"dispatch\"; there are: fuse_")) << text;
+  EXPECT_NO_THROW(Session(Device::Cpu()).compile(CompilePipeline().compile_graph(model()).lir));
 }
 
 TEST(Options, ThatContradictEachOtherAreErrors) {

@@ -155,7 +155,7 @@ class Monkey {
     if (below(8) == 0) result.dim_binding = binding();
     if (below(8) == 0) result.dispatch = DispatchOptions{DispatchPolicy::ForceCommon, {}};
     if (below(8) == 0) result.supported_ops = {{kOps[below(std::size(kOps))]}};
-    if (below(8) == 0) result.fusion.skip = {name()};
+    if (below(8) == 0) result.fusion.skip = {{name()}};
     return result;
   }
   DimBinding binding() {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/driver/run_graph.h"
+#include "tests/graph/tensors.h"
 
 namespace tenon::graph_test {
 namespace {
@@ -159,6 +160,33 @@ TEST(PrecisionPolicies, WeightsAreConvertedOnce) {
     const RunGraph narrow(encoder_layer(), options_for(policy, CpuIsa::Avx2));
     EXPECT_LE(narrow.program().steps.size(), wide.program().steps.size() + 2);
   }
+}
+
+// Squares of such rows are too large for f16; their norms are not.
+TEST(PrecisionPolicies, NormsOfLargeRowsStayWhatTheyAre) {
+  Graph g;
+  const Value x = g.mul(input(g), g.scalar(DType::F32, 1000));
+  const Value normed = g.rms_norm(x, vector(g, "s", kWidth), 1e-6);
+  g.set_outputs(
+      {{"y", g.linear(normed, weight(g, "w", kWidth, kWidth), {}, {}, Activation::None)}});
+  const Tensors inputs = random_tensors(g, {{"b", 2}});
+  const auto expected = graph::interpret(g, inputs)[0];
+  for (const PrecisionPolicy policy : {PrecisionPolicy::AlwaysF16, PrecisionPolicy::AlwaysBf16}) {
+    const auto actual = RunGraph(g, options_for(policy, CpuIsa::Avx2)).run(inputs)[0];
+    EXPECT_LE(error_of(actual, expected), 0.02);
+  }
+}
+
+// 1001 has more digits than bf16.
+TEST(PrecisionPolicies, PositionsKeepTheirDigits) {
+  Graph g;
+  const Value position = g.input("p", {{4}, DType::I64});
+  const Value angle = g.mul(g.cast(position, DType::F32), g.scalar(DType::F32, 1));
+  g.set_outputs({{"y", g.unary(Op::Sin, angle)}});
+  const Tensors inputs = {{"p", graph::i64({4}, {1, 257, 1001, 4099})}};
+  const auto actual =
+      RunGraph(g, options_for(PrecisionPolicy::AlwaysBf16, CpuIsa::Avx2)).run(inputs)[0];
+  graph::expect_near(actual, {std::sin(1), std::sin(257), std::sin(1001), std::sin(4099)}, 0.01);
 }
 
 TEST(PrecisionPolicies, MixedProductsGoByPairsWhereTheCpuHasThem) {

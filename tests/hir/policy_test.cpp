@@ -1,5 +1,5 @@
 // Both ways down end in the same kernels: what a block is directly, the passes find again in its
-// primitives.
+// primitives, and miss nothing.
 #include <set>
 
 #include "kernel/kernel.h"
@@ -10,9 +10,10 @@ namespace {
 
 std::multiset<std::string> kernels_of(const graph::Graph& g) {
   std::multiset<std::string> texts;
-  driver::compile(g, {.cpu = detect_cpu(CpuIsa::Avx2), .see_kernel = [&](const auto& kernel) {
-                        texts.insert(kernel::canonical_text(kernel));
-                      }});
+  driver::compile(
+      g, {.cpu = detect_cpu(CpuIsa::Avx2),
+          .assert_fusion_clean = true,
+          .see_kernel = [&](const auto& kernel) { texts.insert(kernel::canonical_text(kernel)); }});
   return texts;
 }
 

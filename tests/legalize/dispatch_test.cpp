@@ -83,8 +83,8 @@ TEST(Dispatch, NamesTheBackendAndAllThatItDoesNotTake) {
       error_of([] { dispatched(kPrimitives, {.policy = DispatchPolicy::ForceNative}); });
   EXPECT_EQ(forced,
             "Unsupported [dispatch] the backend plain does not take:\n"
-            "  attention (1 nodes; first: layer.0): the policy forbids to make primitives of it\n"
-            "  linear (1 nodes; first: layer.0): the policy forbids to make primitives of it");
+            "  attention (layer.0): the policy forbids to make primitives of it\n"
+            "  linear (layer.0): the policy forbids to make primitives of it");
   const Claims no_matmul{"odd", [](const graph::Node& node) {
                            return !is_fused(node.op()) && node.op() != Op::MatMul;
                          }};

@@ -6,7 +6,6 @@
 
 namespace tenon::codegen {
 
-using kernel::kLaneCount;
 using kernel::Op;
 
 Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {

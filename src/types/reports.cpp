@@ -1,0 +1,85 @@
+// FusionReport and DispatchReport as text and as JSON, for whatever holds one.
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "tenon/dispatch.h"
+#include "tenon/fusion_report.h"
+
+namespace tenon {
+
+int FusionReport::found(std::string_view pattern) const {
+  for (const Count& count : counts) {
+    if (count.pattern == pattern) return count.found;
+  }
+  return 0;
+}
+
+std::string FusionReport::to_string() const {
+  std::string text = fmt::format("{:<24}{:>8}{:>8}\n", "pattern", "before", "after");
+  for (const Count& count : counts) {
+    text += fmt::format("{:<24}{:>8}{:>8}\n", count.pattern, count.before, count.found);
+  }
+  for (const Missed& each : missed) {
+    text += fmt::format("missed {} at {}: {}; {}\n", each.pattern,
+                        each.origin.empty() ? "(no origin)" : each.origin, each.reason, each.hint);
+  }
+  return text;
+}
+
+namespace {
+
+std::string json(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += fmt::format("\\{}", c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+}  // namespace
+
+std::string FusionReport::to_json() const {
+  std::vector<std::string> rows, misses;
+  for (const Count& count : counts) {
+    rows.push_back(fmt::format(R"({{"pattern": {}, "before": {}, "found": {}}})",
+                               json(count.pattern), count.before, count.found));
+  }
+  for (const Missed& each : missed) {
+    misses.push_back(fmt::format(R"({{"pattern": {}, "origin": {}, "reason": {}, "hint": {}}})",
+                                 json(each.pattern), json(each.origin), json(each.reason),
+                                 json(each.hint)));
+  }
+  return fmt::format(R"({{"counts": [{}], "missed": [{}]}})", fmt::join(rows, ", "),
+                     fmt::join(misses, ", "));
+}
+
+void check_fusion_clean(const FusionReport& report) {
+  if (report.missed.empty()) return;
+  throw unsupported_error("[fuse] {} known patterns are not fused:\n{}", report.missed.size(),
+                          report.to_string());
+}
+
+std::string DispatchReport::to_string() const {
+  std::string text = fmt::format("{:<24}{:>8}{:>8}{:>10}\n", "op", "native", "common", "rewritten");
+  for (const auto& [op, row] : rows) {
+    text += fmt::format("{:<24}{:>8}{:>8}{:>10}\n", op, row.native, row.common, row.rewritten);
+  }
+  return text;
+}
+
+std::string DispatchReport::to_json() const {
+  std::string text;
+  for (const auto& [op, row] : rows) {
+    text += fmt::format(R"({}"{}":{{"native":{},"common":{},"rewritten":{}}})",
+                        text.empty() ? "" : ",", op, row.native, row.common, row.rewritten);
+  }
+  return fmt::format("{{{}}}", text);
+}
+
+}  // namespace tenon
