@@ -25,13 +25,14 @@ CpuInfo target(const std::string& cap) {
 
 schedule::Precision precision(const CompileOptions& options) {
   if (options.precision.empty()) return schedule::Precision::F32;
-  if (options.precision_policy && options.precision_policy->policy != PrecisionPolicy::AlwaysF32)
-    throw user_error("[compile] precision \"{}\" and a precision_policy contradict each other",
-                     options.precision);
   const auto found = schedule::parse_precision(options.precision);
   if (!found)
     throw user_error("[compile] precision \"{}\" is not known; there are: {}", options.precision,
                      fmt::join(schedule::kPrecisions, ", "));
+  if (*found != schedule::Precision::F32 && options.precision_policy &&
+      options.precision_policy->policy != PrecisionPolicy::AlwaysF32)
+    throw user_error("[compile] precision {} and a precision_policy contradict each other",
+                     options.precision);
   if (*found != schedule::Precision::F32 && device_of(options).kind() != Device::Kind::Cuda)
     throw unsupported_error("[compile] precision {} is for GPUs, the device is {}",
                             options.precision, to_string(device_of(options)));

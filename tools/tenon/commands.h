@@ -26,6 +26,7 @@ struct ModelOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or NAME=SHAPE:FILL
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
+  std::string policy;   // of precision; empty: always_f32
   std::string codegen;  // what generates machine code; empty: TENON_CODEGEN, or llvm
   std::string device = "cpu";
   std::string cpu;  // caps the instruction set; empty: what the machine has

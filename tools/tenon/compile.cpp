@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/generator.h"
+#include "legalize/precision.h"
 #include "program/artifact_header.h"
 #include "schedule/precision.h"
 
@@ -49,12 +50,22 @@ bool is_artifact(const std::string& path) {
 }
 
 CompiledGraph load_artifact(const ModelOptions& options, const Device& device) {
-  if (!options.codegen.empty() || options.precision != "f32")
-    throw UsageError("{} is compiled: --codegen and --precision were decided then", options.model);
+  if (!options.codegen.empty() || options.precision != "f32" || !options.policy.empty())
+    throw UsageError("{} is compiled: --codegen, --precision and --policy were decided then",
+                     options.model);
   CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
   fmt::print(stderr, "tenon: {}: {} kernels loaded in {:.0f} ms\n", options.model,
              graph.stats().kernels, graph.stats().milliseconds);
   return graph;
+}
+
+std::optional<PrecisionOptions> policy_of(const ModelOptions& options) {
+  if (options.policy.empty()) return std::nullopt;
+  const auto policy = legalize::parse_precision_policy(options.policy);
+  if (!policy || *policy == PrecisionPolicy::Custom)
+    throw UsageError("policy '{}' is not known; there are: {}", options.policy,
+                     fmt::join(std::span(legalize::kPrecisionPolicies).first(6), ", "));
+  return PrecisionOptions{.policy = *policy};
 }
 
 }  // namespace
@@ -64,6 +75,7 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
   if (!schedule::parse_precision(options.precision))
     throw UsageError("precision '{}' is not known; there are: {}", options.precision,
                      fmt::join(schedule::kPrecisions, ", "));
+  const std::optional<PrecisionOptions> policy = policy_of(options);
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
   if (!is_available(device))
@@ -79,7 +91,8 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
   CompiledGraph graph = Session().compile_onnx(path, {.device = device,
                                                       .cpu = options.cpu,
                                                       .codegen = options.codegen,
-                                                      .precision = options.precision});
+                                                      .precision = options.precision,
+                                                      .precision_policy = policy});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

@@ -87,6 +87,7 @@ struct CommandLine {
         ->allow_extra_args(false)
         ->type_name("NAME=EXTENT");
     add_precision(command, options.precision);
+    add_policy(command, options.policy);
     add_codegen(command, options.codegen);
     add_device(command, options.device);
   }
@@ -97,6 +98,15 @@ struct CommandLine {
             "--precision", precision,
             "What operands of contractions are rounded to: f32 (default); tf32, bf16 (GPUs)")
         ->type_name("TYPE");
+  }
+
+  static void add_policy(CLI::App* command, std::string& policy) {
+    command
+        ->add_option("--policy", policy,
+                     "What f32 values are stored and multiplied as: always_f32 (default), "
+                     "always_f16, always_bf16, auto_mixed, auto_mixed_conservative, dynamic_int8")
+        ->check(kNotEmpty)
+        ->type_name("POLICY");
   }
 
   static void add_device(CLI::App* command, std::string& device) {
@@ -130,6 +140,7 @@ struct CommandLine {
         ->check(kNotEmpty)
         ->type_name("ISA");
     add_precision(command, compile.precision);
+    add_policy(command, compile.policy);
     add_codegen(command, compile.codegen);
     add_device(command, compile.device);
   }
