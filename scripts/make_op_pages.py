@@ -42,8 +42,12 @@ def operands(row):
 
 def graph_page():
     lines = ["# Ops of the tensor IR", "",
-             "Made by scripts/make_op_pages.py from `src/graph/ops/*.def`. *Compiled*: has kernels; the interpreter runs all.", ""]
-    unclaimed = re.findall(r"^UNCLAIMED\((\w+)\)", (ROOT / "src/legalize/unclaimed.def").read_text(), re.M)
+             "Made by scripts/make_op_pages.py from `src/graph/ops/*.def`. *Kind*: a fused op has a kernel of its own and can become",
+             "primitives; a rewritten one becomes other ops before fusion; all others are primitives.", ""]
+    kinds = {}
+    for kind, macro, table in (("fused", "FUSED", "fused_decompositions"), ("rewritten", "DECOMPOSE", "decompositions")):
+        text = (ROOT / f"src/legalize/{table}.def").read_text()
+        kinds.update({name: kind for name in re.findall(rf"^{macro}\((\w+),", text, re.M)})
     for path in families("src/graph/ops.def"):
         rows, attributes = [], collections.defaultdict(list)
         for line in path.read_text().splitlines():
@@ -51,11 +55,11 @@ def graph_page():
                 rows.append(found.groups())
             if found := ATTRIBUTE.match(line):
                 attributes[found.group(1)].append(found.group(2) + ("" if found.group(4) == "Required" else "?"))
-        lines += [f"## {title(path)}", "", "| op | operands | attributes | compiled | notes |", "|---|---|---|---|---|"]
+        lines += [f"## {title(path)}", "", "| op | operands | attributes | kind | notes |", "|---|---|---|---|---|"]
         for name, row, note in rows:
             text = field(row, "text", "").strip('"')
-            compiled = "" if name in unclaimed else "yes"
-            lines.append(f"| {text} | {operands(row)} | {', '.join(attributes[name])} | {compiled} | {note or ''} |")
+            kind = kinds.get(name, "primitive")
+            lines.append(f"| {text} | {operands(row)} | {', '.join(attributes[name])} | {kind} | {note or ''} |")
         lines.append("")
     return "\n".join(lines)
 
