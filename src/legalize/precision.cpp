@@ -30,8 +30,7 @@ constexpr NumbersOfCategories kPolicies[] = {
     {kByInt8, kF32, kF32, kF32, kF32, kF32, kF32},      // DynamicInt8
 };
 
-// `factors`: of a contraction, the operands that are multiplied: x, then
-// weights.
+// `factors`: of a contraction, the operands that are multiplied: x, then weights.
 struct CategoryRow {
   Op op;
   OpCategory category;
@@ -41,6 +40,9 @@ constexpr CategoryRow kCategories[] = {
     {Op::MatMul, OpCategory::Contraction, 2},
     {Op::Linear, OpCategory::Contraction, 2},
     {Op::GatedLinear, OpCategory::Contraction, 3},
+    {Op::Conv, OpCategory::Contraction, 2},
+    {Op::MaxPool, OpCategory::Reduction},
+    {Op::AveragePool, OpCategory::Reduction},
     {Op::Attention, OpCategory::Attention},
     {Op::LayerNorm, OpCategory::Norm},
     {Op::RmsNorm, OpCategory::Norm},

@@ -189,6 +189,42 @@ TEST(PrecisionPolicies, PositionsKeepTheirDigits) {
   graph::expect_near(actual, {std::sin(1), std::sin(257), std::sin(1001), std::sin(4099)}, 0.01);
 }
 
+TEST(PrecisionPolicies, ConvolutionsAndPoolsFollowThem) {
+  Graph g;
+  const Value x = g.input("x", {{Symbol("b", {1, 16}), 8, 12, 12}, DType::F32});
+  const Value raw = g.param("w", {{16, 8, 3, 3}, DType::F32});
+  const Value w = g.mul(raw, g.scalar(DType::F32, 0.2));
+  const Value y = g.apply(Op::Conv, {x, w},
+                          {{"extents", std::vector<Dim>{10, 10}},
+                           {"begins", std::vector<Dim>{0, 0}},
+                           {"strides", std::vector<int64_t>{1, 1}},
+                           {"dilations", std::vector<int64_t>{1, 1}},
+                           {"groups", int64_t{1}}});
+  const auto pooled = g.apply_all(Op::MaxPool, {g.relu(y)},
+                                  {{"extents", std::vector<Dim>{5, 5}},
+                                   {"begins", std::vector<Dim>{0, 0}},
+                                   {"kernel", std::vector<int64_t>{2, 2}},
+                                   {"strides", std::vector<int64_t>{2, 2}},
+                                   {"dilations", std::vector<int64_t>{1, 1}},
+                                   {"column_major", int64_t{0}}});
+  g.set_outputs({{"y", pooled[0]}});
+  const Tensors inputs = random_tensors(g, {{"b", 2}});
+  const auto expected = graph::interpret(g, inputs)[0];
+  constexpr struct {
+    PrecisionPolicy policy;
+    double least, most;
+  } kRows[] = {{PrecisionPolicy::AlwaysF16, 5e-5, 1e-3},
+               {PrecisionPolicy::AlwaysBf16, 5e-4, 1e-2},
+               {PrecisionPolicy::AutoMixed, 1e-4, 1e-2},
+               {PrecisionPolicy::DynamicInt8, 0, 1e-6}};  // of linears only
+  for (const auto& row : kRows) {
+    const auto actual = RunGraph(g, options_for(row.policy, CpuIsa::Avx2)).run(inputs)[0];
+    const double error = error_of(actual, expected);
+    EXPECT_GE(error, row.least) << static_cast<int>(row.policy);
+    EXPECT_LE(error, row.most) << static_cast<int>(row.policy);
+  }
+}
+
 TEST(PrecisionPolicies, MixedProductsGoByPairsWhereTheCpuHasThem) {
   CpuInfo cpu = detect_cpu(std::nullopt);
   if (!cpu.bf16) GTEST_SKIP() << "this machine has no products of bf16";
