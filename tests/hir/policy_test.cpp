@@ -127,6 +127,7 @@ const PolicyCase kCases[] = {
      }},
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const PolicyCase& each, std::ostream* to) { *to << each.name; }
 
 class HirPolicies : public ::testing::TestWithParam<PolicyCase> {};
