@@ -41,8 +41,22 @@ struct Source {
     take((from->size() + 1) * sizeof(uint32_t));
     std::vector<decltype(make(from->Get(0)))> items;
     items.reserve(from->size());
-    for (flatbuffers::uoffset_t i = 0; i < from->size(); ++i) items.push_back(make(from->Get(i)));
+    for (flatbuffers::uoffset_t i = 0; i < from->size(); ++i)
+      items.push_back(make(element(*from, i)));
     return items;
+  }
+
+ private:
+  // The verifier lets vectors of 8-byte numbers begin at every fourth byte.
+  template <typename T>
+  static auto element(const flatbuffers::Vector<T>& from, flatbuffers::uoffset_t i) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      T value;
+      std::memcpy(&value, from.Data() + i * sizeof(T), sizeof(T));
+      return flatbuffers::EndianScalar(value);
+    } else {
+      return from.Get(i);
+    }
   }
 };
 
