@@ -21,6 +21,7 @@ note() { "$@" || failed=1; }
 tenon devices
 note bench_gpu
 note bench_gpu_encoder
+note bench_decoder --device cuda
 
 find batch -mindepth 2 -maxdepth 2 -type d | sort >cases.txt
 split -n l/"$(nproc)" cases.txt part.
@@ -40,6 +41,7 @@ if [ "${1:-}" = --sanitize ]; then
   for tool in memcheck racecheck; do
     sanitized=(compute-sanitizer --tool "$tool" --error-exitcode 9)
     note "${sanitized[@]}" bench_gpu_encoder f32 bf16 --check
+    note "${sanitized[@]}" bench_decoder --device cuda --check
     note xargs -a hundred.txt "${sanitized[@]}" tenon onnx-test --device cuda --skip batch/skipped.txt
   done
 fi

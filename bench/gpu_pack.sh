@@ -16,11 +16,11 @@ folder=$(cd "$folder" && pwd)
 rm -f "$folder"/programs.tar.xz "$folder"/cases-*.tar.xz
 
 cmake -S "$root" --preset portable >/dev/null
-ninja -C "$root/build/portable" tenon bench_gpu bench_gpu_encoder
+ninja -C "$root/build/portable" tenon bench_gpu bench_gpu_encoder bench_decoder
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/programs" "$work/batch"
-for program in tenon bench_gpu bench_gpu_encoder; do
+for program in tenon bench_gpu bench_gpu_encoder bench_decoder; do
   strip -o "$work/programs/$program" "$root/build/portable/bin/$program"
 done
 # The programs share most of their code: a large window finds it.

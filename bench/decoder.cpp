@@ -1,0 +1,215 @@
+// A stack of decoder blocks (RMSNorm, rotary, grouped heads, SwiGLU), on a CPU or a GPU: its
+// numbers against the interpreter of the tensor IR, then one token at a time, where a run does
+// little but read the weights: how fast, beside a loop that only reads.
+//
+//   bench_decoder [ROW...] [--device cpu|cuda] [--check]     check_f32, check_bf16, f32, bf16;
+//   --check: the first two
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/graph_state.h"
+#include "base/error.h"
+#include "bench/bandwidth_probe.h"
+#include "bench/program.h"
+#include "bench/report.h"
+#include "bench/subject.h"
+#include "graph/interpret.h"
+#include "runtime/memory_block.h"
+#include "tenon/tenon.h"
+
+namespace tenon::bench {
+namespace {
+
+struct Sizes {
+  int64_t hidden, heads, kv_heads, ffn;
+  int blocks;
+};
+struct Row {
+  const char* name;
+  Sizes sizes;
+  PrecisionPolicy policy;
+  double gate;  // of check: the largest difference over the root mean square; else the share of the
+                // read probe
+};
+constexpr Row kChecks[] = {{"check_f32", {256, 8, 2, 704, 2}, PrecisionPolicy::AlwaysF32, 1e-5},
+                           {"check_bf16", {256, 8, 2, 704, 2}, PrecisionPolicy::AlwaysBf16, 5e-2}};
+// More weights than 512 MB: no cache holds any of them until the next token.
+constexpr Row kTimed[] = {{"f32", {2048, 16, 4, 5632, 4}, PrecisionPolicy::AlwaysF32, 0.85},
+                          {"bf16", {2048, 16, 4, 5632, 6}, PrecisionPolicy::AlwaysBf16, 0.85}};
+
+// Blocks whose parameters are to be set.
+HirModule stack(const Sizes& sizes) {
+  HirModule m;
+  HirValue x = m.input_batch_seq("x", sizes.hidden);
+  const int64_t kv_width = sizes.hidden / sizes.heads * sizes.kv_heads;
+  for (int block = 0; block < sizes.blocks; ++block) {
+    const auto param = [&](const char* name, const Shape& shape) {
+      return m.param(fmt::format("{}.{}", block, name), {shape, DType::F32});
+    };
+    const hir::DecoderWeights weights = {.attention_norm = param("attention_norm", {sizes.hidden}),
+                                         .q = {param("q", {sizes.hidden, sizes.hidden})},
+                                         .k = {param("k", {sizes.hidden, kv_width})},
+                                         .v = {param("v", {sizes.hidden, kv_width})},
+                                         .output = {param("output", {sizes.hidden, sizes.hidden})},
+                                         .ffn_norm = param("ffn_norm", {sizes.hidden}),
+                                         .ffn = {.gate = param("gate", {sizes.hidden, sizes.ffn}),
+                                                 .up = param("up", {sizes.hidden, sizes.ffn}),
+                                                 .down = param("down", {sizes.ffn, sizes.hidden})}};
+    x = m.decoder_block(
+        x, weights,
+        {.attention = {.heads = sizes.heads, .kv_heads = sizes.kv_heads, .causal = true}});
+  }
+  m.set_outputs({{"y", x}});
+  return m;
+}
+
+std::vector<float> random_floats(int64_t count, float scale) {
+  static std::mt19937 random(1);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) {
+    const auto unit = static_cast<float>(random()) / static_cast<float>(std::mt19937::max());
+    value = scale * (2 * unit - 1);
+  }
+  return values;
+}
+
+graph::Tensor tensor(const std::vector<float>& values, std::vector<int64_t> shape) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {DType::F32, std::move(shape), {bytes.begin(), bytes.end()}};
+}
+
+// Sets every parameter; what was set, if asked for.
+void set_params(CompiledGraph& compiled, std::map<std::string, graph::Tensor>* also = nullptr) {
+  for (const TensorInfo& param : compiled.params()) {
+    std::vector<int64_t> shape;
+    int64_t count = 1;
+    for (const std::string& extent : param.shape) {
+      shape.push_back(std::stoll(extent));
+      count *= shape.back();
+    }
+    // Sums of this many products stay about as large as what goes in.
+    const float scale = shape.size() == 1 ? 1.F : std::sqrt(3.F / static_cast<float>(shape[0]));
+    const std::vector<float> values = random_floats(count, scale);
+    compiled.set_param(param.name, view(values, shape));
+    if (also) (*also)[param.name] = tensor(values, shape);
+  }
+}
+
+CompiledGraph compiled_stack(const Row& row, const Device& device) {
+  CompileOptions options = {.device = device, .threads = device == Device::Cpu() ? 1 : 0};
+  options.precision_policy = PrecisionOptions{row.policy};
+  return Session(options).compile(stack(row.sizes));
+}
+
+bool check(const Row& row, const Device& device) {
+  CompiledGraph compiled = compiled_stack(row, device);
+  std::map<std::string, graph::Tensor> tensors;
+  set_params(compiled, &tensors);
+  const graph::Graph g = GraphState::of(lower_hir(stack(row.sizes), FusionPolicy::Fusable)).graph;
+  double most = 0, squares = 0, count = 0;
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{1, 1, row.sizes.hidden}, {2, 33, row.sizes.hidden}}) {
+    const std::vector<float> x = random_floats(shape[0] * shape[1] * shape[2], 1);
+    tensors["x"] = tensor(x, shape);
+    const std::vector<float> actual = compiled.run({{"x", view(x, shape)}})[0];
+    const graph::Tensor expected = graph::interpret(g, tensors)[0];
+    for (size_t i = 0; i < actual.size(); ++i) {
+      const double want = load_as_f64(DType::F32, &expected.bytes[i * sizeof(float)]);
+      const double off = std::abs(actual[i] - want);
+      most = std::isfinite(off) ? std::max(most, off) : INFINITY;
+      squares += want * want;
+      count += 1;
+    }
+  }
+  const double found = most / std::sqrt(squares / count);
+  fmt::print(
+      R"({{"bench": "decoder_{}", "device": "{}", "difference": {:.3g}, "gate": {}, "met": {}}})"
+      "\n",
+      row.name, to_string(device), found, row.gate, found <= row.gate);
+  std::fflush(stdout);
+  return found <= row.gate;
+}
+
+// GB/s of a loop that only reads, from memory of the kind that weights have.
+double read_rate() {
+  constexpr int64_t kCount = int64_t{1} << 27;
+  static runtime::MemoryBlock memory = [] {
+    runtime::MemoryBlock block;
+    block.reserve(kCount * int64_t{sizeof(float)}, "the read probe").throw_if_error();
+    std::ranges::fill(std::span(reinterpret_cast<float*>(block.data()), kCount), 1.F);
+    return block;
+  }();
+  return measure_bandwidth({.reads = {reinterpret_cast<const float*>(memory.data())},
+                            .write = nullptr,
+                            .store = Store::None,
+                            .count = kCount},
+                           0.5);
+}
+
+bool time(const Row& row, const Device& device) {
+  CompiledGraph compiled = compiled_stack(row, device);
+  set_params(compiled);
+  const std::vector<float> x = random_floats(row.sizes.hidden, 1);
+  const TensorView token = view(x, {1, 1, row.sizes.hidden});
+  compiled.run_raw({{"x", token}});
+  const double element = row.policy == PrecisionPolicy::AlwaysBf16 ? 2 : 4;
+  const double bytes = static_cast<double>(compiled.stats().weight_bytes) / 4 * element;
+  constexpr int kRounds = 7, kRuns = 4;
+  std::vector<double> shares, times, probes;
+  for (int round = 0; round < kRounds; ++round) {
+    const double before = device == Device::Cpu() ? read_rate() : 0;
+    const auto start = Clock::now();
+    for (int i = 0; i < kRuns; ++i) compiled.run_raw({{"x", token}});
+    const double seconds = seconds_since(start) / kRuns;
+    const double probe = std::max(before, device == Device::Cpu() ? read_rate() : 0);
+    times.push_back(seconds);
+    probes.push_back(probe);
+    shares.push_back(probe > 0 ? bytes / 1e9 / seconds / probe : 0);
+  }
+  const double share = median(shares);
+  const bool met = device != Device::Cpu() || share >= row.gate;
+  fmt::print(
+      R"({{"bench": "decoder_{}", "device": "{}", "weights_mb": {:.0f}, "token_ms": {:.3f}, )"
+      R"("gbps": {:.2f}, "probe": {:.2f}, "share": {:.3f}, "gate": {}, "met": {}}})"
+      "\n",
+      row.name, to_string(device), bytes / 1e6, median(times) * 1e3, bytes / 1e9 / median(times),
+      median(probes), share, row.gate, met);
+  std::fflush(stdout);
+  return met;
+}
+
+bool run(std::span<char* const> arguments) {
+  std::vector<std::string> chosen(arguments.begin(), arguments.end());
+  const bool only_checks = std::erase(chosen, "--check") > 0;
+  Device device = Device::Cpu();
+  if (const auto flag = std::ranges::find(chosen, "--device"); flag != chosen.end()) {
+    if (flag + 1 == chosen.end() || (flag[1] != "cpu" && flag[1] != "cuda"))
+      throw user_error("--device is cpu or cuda");
+    if (flag[1] == "cuda") device = Device::Cuda(0);
+    chosen.erase(flag, flag + 2);
+  }
+  const auto wanted = [&](const Row& row) {
+    return chosen.empty() || std::ranges::count(chosen, row.name) > 0;
+  };
+  bool met = true;
+  for (const Row& row : kChecks)
+    if (wanted(row)) met = check(row, device) && met;
+  for (const Row& row : kTimed)
+    if (!only_checks && wanted(row)) met = time(row, device) && met;
+  return met;
+}
+
+}  // namespace
+}  // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::program("bench_decoder", tenon::bench::run, argc, argv);
+}
