@@ -43,6 +43,7 @@ struct BufferPlan {
     std::string kind, origin;  // of a kernel, or "define", "if", "loop": done by the runtime
     Phase phase = Phase::Steady;
     std::vector<std::string> reads, writes;  // `input "x"`, `param "w"`, `packed 0`, `arena 3`
+    std::vector<BufferPlan> bodies = {};     // of "if" and "loop": each has memory of its own
   };
   struct Tensor {
     std::string name;
@@ -61,6 +62,8 @@ struct BufferPlan {
   std::vector<Tensor> inputs, params, outputs;  // in the order of declaration
   std::vector<std::string> dynamic_symbols;     // of the inputs
 };
+// For people, and part of what LirModule::print writes: a line per figure, slot, buffer and step.
+std::string to_string(const BufferPlan& plan);
 
 class LirModule {
  public:

@@ -25,6 +25,8 @@ BufferPlan::Step describe(const program::Program& program, const program::Step& 
   return result;
 }
 
+BufferPlan plan_of(const program::Program& program);
+
 BufferPlan::Step describe(const program::Program& program, const program::HostStep& step) {
   constexpr const char* kKinds[] = {"define", "if", "loop"};
   BufferPlan::Step result{kKinds[static_cast<int>(step.kind)], step.origin, Phase::Steady, {}, {}};
@@ -32,6 +34,7 @@ BufferPlan::Step describe(const program::Program& program, const program::HostSt
     result.reads.push_back(program::describe(program, operand.buffer));
   for (const auto& given : step.results)
     result.writes.push_back(program::describe(program, given.buffer));
+  for (const auto& body : step.bodies) result.bodies.push_back(plan_of(*body));
   return result;
 }
 

@@ -74,11 +74,11 @@ void print_memory(const Program& program, Text out) {
 std::string describe(const Program& program, const BufferRef& ref) {
   switch (ref.kind) {
     case BufferKind::Input:
-      return fmt::format("input \"{}\"", program.inputs[ref.index].name);
+      return fmt::format("input {:?}", program.inputs[ref.index].name);
     case BufferKind::Output:
-      return fmt::format("output \"{}\"", program.outputs[ref.index].name);
+      return fmt::format("output {:?}", program.outputs[ref.index].name);
     case BufferKind::Param:
-      return fmt::format("param \"{}\"", program.params[ref.index].name);
+      return fmt::format("param {:?}", program.params[ref.index].name);
     case BufferKind::Constant:
       return fmt::format("constant {}", ref.index);
     case BufferKind::Packed:
