@@ -52,7 +52,7 @@ class Symbol {
 namespace sym {
 Symbol batch();
 Symbol seq();
-Symbol past();
+Symbol past();  // may be 0
 }  // namespace sym
 
 enum class AtomKind : uint8_t { Symbol, FloorDiv, Min, Max };

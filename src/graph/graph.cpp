@@ -2,6 +2,7 @@
 // that can be wrong with a call is found here, before a node exists.
 #include "graph/graph.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "graph/constraint_kind.h"
 #include "graph/context.h"
 #include "graph/infer.h"
+#include "graph/state.h"
 
 namespace tenon::graph {
 
@@ -66,13 +68,13 @@ Value Graph::leaf(Op op, const std::string& name, TensorType type, Attributes at
           0};
 }
 
-Value Graph::named_leaf(Op op, const std::string& name, TensorType type) {
+Value Graph::named_leaf(Op op, const std::string& name, TensorType type, Attributes attributes) {
   if (name.empty()) throw user_error("[{}] needs a name", info(op).text);
   check_type(op, name, type);
   if (names_.contains(name)) {
     throw user_error("[{}] the name \"{}\" is taken by an input or parameter", info(op).text, name);
   }
-  const Value value = leaf(op, name, std::move(type), {}, {});
+  const Value value = leaf(op, name, std::move(type), std::move(attributes), {});
   note_definers(value.shape().dims(), nullptr);
   names_.insert(name);
   return value;
@@ -159,6 +161,7 @@ std::vector<Value> Graph::apply_all(Op op, std::vector<Value> operands, Attribut
   for (const auto& [name, value] : node->attributes().items()) {
     if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) note_definers(*dims, node);
   }
+  if (op == Op::Update) note_update({node});
   std::vector<Value> results;
   results.reserve(node->types().size());
   for (int i = 0; i < node->result_count(); ++i) results.push_back({node, i});
@@ -242,7 +245,19 @@ void Graph::add_constraint(Constraint constraint) {
   order_.reset();
 }
 
+void Graph::add_state_outputs(std::vector<Output>& outputs) const {
+  for (const auto& [name, update] : updates_) {
+    const auto found = std::ranges::find(outputs, name, &Output::name);
+    if (found == outputs.end()) {
+      outputs.push_back({name, update});
+    } else if (!is_state_output(*found)) {
+      throw user_error("[outputs] \"{}\" is a state: another output needs another name", name);
+    }
+  }
+}
+
 void Graph::set_outputs(std::vector<Output> outputs) {
+  add_state_outputs(outputs);
   if (outputs.empty()) throw user_error("[outputs] a graph needs at least one output");
   std::unordered_set<std::string_view> seen;
   for (const Output& output : outputs) {

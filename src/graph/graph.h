@@ -55,6 +55,12 @@ struct RotaryOptions {
   bool interleaved = false;  // pairs are neighbours, else halves of a head
 };
 
+// Memory of a state: as large as its extents, but of this capacity along one axis.
+struct StateLayout {
+  int64_t axis = 0;
+  int64_t capacity = 0;
+};
+
 class Graph {
  public:
   Graph();  // with a context of its own
@@ -65,6 +71,8 @@ class Graph {
   // Leaves. A second input or parameter of the same name is an error, so is a constant of more than
   // kConstantLimit bytes. Data without an owner is copied.
   Value input(const std::string& name, TensorType type);
+  // An input that stays between runs, and that update changes: see state.h.
+  Value state(const std::string& name, TensorType type, const StateLayout& layout);
   Value param(const std::string& name, TensorType type, Data initial = {});
   Value constant(TensorType type, Data data);
   Value scalar(DType dtype, double value);
@@ -123,10 +131,14 @@ class Graph {
   // that sees no key, or whose keys are all masked with -inf, gives 0. The options are attributes,
   // the mask is an operand.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options);
+  // The state with the value in rows offset .. along its axis, as long as that makes it: with the
+  // extent as offset it grows. It takes the state's memory; more than the capacity is an error.
+  Value update(Value state, Value value, Dim offset);
   // The extents of x as an i64 vector.
   Value shape_of(Value x);
 
-  // Fixes the outputs and their order. None is an error, so is a repeated name.
+  // Fixes the outputs and their order. None is an error, so is a repeated name. The last updates of
+  // states that are not among them come after them.
   void set_outputs(std::vector<Output> outputs);
 
   const std::vector<Value>& inputs() const { return inputs_; }
@@ -162,7 +174,9 @@ class Graph {
 
   const Node* keep(Ref<Node> node);
   Value leaf(Op op, const std::string& name, TensorType type, Attributes attributes, Data data);
-  Value named_leaf(Op op, const std::string& name, TensorType type);
+  Value named_leaf(Op op, const std::string& name, TensorType type, Attributes attributes = {});
+  void note_update(Value update);
+  void add_state_outputs(std::vector<Output>& outputs) const;
   void check_operands(Op op, std::span<const Value> operands) const;
   void note_symbols(Op op, std::span<const Dim> dims);
   void note_definers(std::span<const Dim> dims, const Node* definer);
@@ -176,6 +190,7 @@ class Graph {
   std::vector<Value> inputs_, params_;
   std::vector<Output> outputs_;
   std::unordered_set<std::string> names_;  // of inputs and parameters
+  std::map<std::string, Value> updates_;   // of each state the last one that was built here
   std::unordered_map<std::string, Data> param_data_;
   std::map<std::string, Symbol> symbols_;
   // Of each symbol the node that defines it; null: inputs do. A node that is no leaf defines what

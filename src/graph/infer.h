@@ -20,7 +20,8 @@ class Inference {
 
   Op op() const { return op_; }
   int operand_count() const { return static_cast<int>(operands_.size()); }
-  const TensorType& operand(int i) const { return operands_[static_cast<size_t>(i)].type(); }
+  const Value& value(int i) const { return operands_[static_cast<size_t>(i)]; }
+  const TensorType& operand(int i) const { return value(i).type(); }
   const Attributes& attributes() const { return attributes_; }
   void result(Shape shape, DType dtype) { results_.push_back({std::move(shape), dtype}); }
 

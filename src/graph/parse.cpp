@@ -89,13 +89,21 @@ class Parser {
   void leaf(Op op) {
     cursor_.expect('%');
     const std::string name = cursor_.name();
+    const Attributes given = attributes(op);
     cursor_.expect(':');
     const TensorType declared = type();
     const Value value = at_statement([&] {
+      if (!given.items().empty()) return state(name, declared, given);
       return op == Op::Input ? graph_.input(name, declared) : graph_.param(name, declared);
     });
     define(name_or_quoted(name), value);
     origin(value.node);
+  }
+
+  Value state(const std::string& name, const TensorType& type, const Attributes& given) {
+    if (given.items().size() != 2) throw user_error("[state] needs axis and capacity");
+    return graph_.state(name, type,
+                        {.axis = given.integer("axis"), .capacity = given.integer("capacity")});
   }
 
   void output() {

@@ -95,7 +95,9 @@ class Printer {
   }
 
   void leaf(std::string_view kind, const Value& value) {
-    begin() += fmt::format("{} {} : {}", kind, name(value), value.type().to_string());
+    begin() += fmt::format("{} {}", kind, name(value));
+    attributes(value.node->attributes());
+    text_ += " : " + value.type().to_string();
     finish(*value.node);
   }
 

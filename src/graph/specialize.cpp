@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/state.h"
 
 namespace tenon::graph {
 namespace {
@@ -45,7 +46,10 @@ Attributes bound(const Attributes& attributes, const Graph& around, const Symbol
 Graph substituted(const Graph& graph, Graph result, const SymbolTable& values) {
   std::unordered_map<Value, Value> now;
   for (const Value& input : graph.inputs()) {
-    now[input] = result.input(input.node->name(), bound(input.type(), values));
+    const std::string& name = input.node->name();
+    const TensorType type = bound(input.type(), values);
+    const std::optional<StateLayout> state = state_layout(input);
+    now[input] = state ? result.state(name, type, *state) : result.input(name, type);
   }
   for (const Value& param : graph.params()) {
     const Data* data = graph.param_data(param.node->name());

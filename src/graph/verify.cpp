@@ -1,6 +1,7 @@
 // The verifier: everything the builder guarantees, checked again from the finished graph, so that a
 // pass which breaks it is found where it did. Failures are Internal errors: user input was checked
 // when the graph was built.
+#include <algorithm>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "graph/graph.h"
 #include "graph/infer.h"
 #include "graph/shape_value.h"
+#include "graph/state.h"
 
 namespace tenon::graph {
 
@@ -50,8 +52,28 @@ void check_bodies(const Node& node) {
     if (body == nullptr) continue;
     TENON_CHECK((*body)->params().empty(), "[{}] its graph \"{}\" has parameters",
                 info(node.op()).text, name);
+    for (const Value& input : (*body)->inputs())
+      TENON_CHECK(!state_of(input), "[{}] its graph \"{}\" has a state", info(node.op()).text,
+                  name);
     verify(**body);
   }
+}
+
+// The values of a state are a chain that ends in an output of its name: see state.h.
+void check_update(const Node& update, const UseLists& uses, std::span<const Output> outputs) {
+  const auto is_update = [](const UseLists::Use& use) {
+    return use.user->op() == Op::Update && use.operand == 0;
+  };
+  const std::string& name = state_of({&update})->node->name();
+  TENON_CHECK(std::ranges::count_if(uses.uses(update.operand(0)), is_update) == 1,
+              "[update] the state \"{}\" is updated twice", name);
+  const bool last = std::ranges::none_of(uses.uses({&update}), is_update);
+  const Output needed{name, {&update}};
+  const auto is_needed = [&](const Output& output) {
+    return output.name == needed.name && output.value == needed.value;
+  };
+  TENON_CHECK(!last || std::ranges::any_of(outputs, is_needed),
+              "[update] the last value of the state \"{}\" is no output of that name", name);
 }
 
 void check_node(const Graph& graph, const Node& node,
@@ -77,6 +99,7 @@ void verify(const Graph& graph) {
   std::unordered_set<const Node*> registered, before;
   for (const Value& input : graph.inputs()) registered.insert(input.node);
   for (const Value& param : graph.params()) registered.insert(param.node);
+  const UseLists uses(graph);
   try {
     for (const Node* node : graph.topological()) {
       check_node(graph, *node, before);
@@ -85,6 +108,7 @@ void verify(const Graph& graph) {
       } else {
         check_types(*node);
         check_bodies(*node);
+        if (node->op() == Op::Update) check_update(*node, uses, graph.outputs());
       }
       before.insert(node);
     }

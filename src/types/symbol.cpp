@@ -51,7 +51,7 @@ Symbol seq() {
 }
 
 Symbol past() {
-  static const Symbol kSymbol("past");
+  static const Symbol kSymbol("past", {0, (int64_t{1} << 31) - 1});
   return kSymbol;
 }
 

@@ -1,4 +1,4 @@
-// The ops of graph/ops/transformer.def, for every_op.h.
+// The ops of graph/ops/transformer.def and state.def, for every_op.h.
 #pragma once
 
 #include "graph/graph.h"
@@ -23,6 +23,9 @@ inline void add_transformer_ops(Graph& g, std::vector<Output>& outputs) {
                   {{"delta", int64_t{1}}});
   outputs.push_back({"attended", attended[0]});
   outputs.push_back({"last_state", attended[1]});
+  const Value cache =
+      g.state("cache", {{batch, sym::past(), 8}, DType::F32}, {.axis = 1, .capacity = 16});
+  outputs.push_back({"cache", g.update(cache, h, sym::past())});
 }
 
 }  // namespace tenon::graph
