@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 // NOLINTBEGIN(readability-identifier-naming): the letters of the formulas below
-const Dim batch = sym::batch(), seq = sym::seq(), past = sym::past();
+const Dim batch = sym::batch(), seq = sym::seq(), past = Symbol("past");
 const Symbol b = Symbol::range("b", batch), s = Symbol::range("s", seq);
 const Symbol h = Symbol::range("h", 12), i("i", {0, 1000}), n("n", {-1000, 1000});
 // NOLINTEND(readability-identifier-naming)
