@@ -170,7 +170,9 @@ LirModule LirModule::parse(std::string_view text, const CompileOptions& options)
   if (!text.starts_with(kHeader) || line == std::string_view::npos)
     throw user_error("[lir] line 1: expected \"lir FINGERPRINT\"");
   const std::string_view fingerprint = text.substr(kHeader.size(), line - kHeader.size());
-  LirModule result = LirState::plan_of(graph::parse(text.substr(line + 1)), options);
+  const graph::Graph graph = graph::parse(text.substr(line + 1));
+  driver::Pipeline(driver_options(options)).check_optimized(graph);
+  LirModule result = LirState::plan_of(graph, options);
   if (result.fingerprint() != fingerprint)
     throw user_error(
         "[lir] the text is of {}, its graph and these options are of {}: it was changed, or made "

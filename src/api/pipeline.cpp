@@ -74,6 +74,7 @@ Optimized CompilePipeline::optimize_with_report(const Graph& preprocessed) const
 LirModule CompilePipeline::plan_lir(const Graph& optimized) const {
   const CompileOptions options = resolved(options_);
   const auto level = verbosity_of(options);
+  driver::Pipeline(driver_options(options)).check_optimized(checked(optimized));
   return LirState::plan_of(checked(optimized), options);
 }
 

@@ -84,14 +84,17 @@ graph::Graph apply_precision(const graph::Graph& graph, PassContext& context) {
   return legalize::apply_precision(graph, context.options.precision_policy);
 }
 
+legalize::Claims claims(const Options& options, const Backend& backend) {
+  return {.backend = backend.name(), .takes = [&](const graph::Node& node) {
+            const std::string_view op = graph::info(node.op()).text;
+            const auto& supported = options.supported_ops;
+            return backend.claims(node) && (!supported || supported->contains(std::string(op)));
+          }};
+}
+
 graph::Graph dispatch(const graph::Graph& graph, PassContext& context) {
-  const auto& supported = context.options.supported_ops;
-  const legalize::Claims claims{
-      .backend = context.backend.name(), .takes = [&](const graph::Node& node) {
-        const std::string_view op = graph::info(node.op()).text;
-        return context.backend.claims(node) && (!supported || supported->contains(std::string(op)));
-      }};
-  return legalize::dispatch(graph, claims, dispatch_options(context.options), context.dispatch);
+  return legalize::dispatch(graph, claims(context.options, context.backend),
+                            dispatch_options(context.options), context.dispatch);
 }
 
 constexpr Pass kPasses[] = {
@@ -139,6 +142,20 @@ Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   result.fusion = fuse::fusion_report(preprocessed, result.graph);
   if (options_.assert_fusion_clean) check_fusion_clean(result.fusion);
   return result;
+}
+
+// The passes that a plan relies on have nothing left to do. (Nodes are interned: what is the same
+// is the same node.)
+void Pipeline::check_optimized(const graph::Graph& graph) const {
+  DispatchReport unused;
+  graph::Graph legal = simplify::decompose_split(legalize::decompose(graph));
+  legal = legalize::dispatch(legal, claims(options_, *backend_), {}, unused);
+  legal = legalize::separate_host_operands(legalize::separate_outputs(legal));
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    if (legal.outputs()[i].value != graph.outputs()[i].value)
+      throw user_error("[plan] output \"{}\" is not as optimize_with_report leaves it for {}",
+                       graph.outputs()[i].name, backend_->name());
+  }
 }
 
 Lir Pipeline::plan(const graph::Graph& optimized) {

@@ -56,6 +56,8 @@ class Pipeline {
   graph::Graph preprocess(
       const graph::Graph& source);  // constants folded, ops without kernels gone
   Optimized optimize(const graph::Graph& preprocessed);
+  // A User error where the graph is none that `optimize` gives, so that it has no plan.
+  void check_optimized(const graph::Graph& graph) const;
   Lir plan(const graph::Graph& optimized);
   program::Program generate(Lir lir);
 

@@ -86,6 +86,19 @@ TEST(CompilePipeline, StagesOneByOneGiveWhatASessionGives) {
   EXPECT_EQ(whole.lir.fingerprint(), lir.fingerprint());
 }
 
+TEST(CompilePipeline, PlansWhatWasOptimizedOnly) {
+  Graph g;
+  const Value x = g.input("x", {{kBatch, 8}, DType::F32});
+  const std::vector<Value> halves = g.split(x, 1, {4, 4});
+  g.set_outputs({{"sum", g.add(halves[0], halves[1])}, {"x", x}});
+  const CompilePipeline pipeline;
+  EXPECT_EQ(error_of([&] { pipeline.plan_lir(g); }),
+            "[plan] output \"sum\" is not as optimize_with_report leaves it for cpu");
+  g.set_outputs({{"x", x}});
+  EXPECT_TRUE(contains(error_of([&] { pipeline.plan_lir(g); }), "output \"x\""));
+  EXPECT_NO_THROW(pipeline.plan_lir(pipeline.optimize_with_report(g).graph));
+}
+
 TEST(CompilePipeline, ShowsEveryStage) {
   const std::vector<StageText> stages = CompilePipeline().inspect(model());
   EXPECT_EQ(stages.front().stage, "simplify");
