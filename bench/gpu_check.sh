@@ -19,8 +19,10 @@ failed=0
 note() { "$@" || failed=1; }
 
 tenon devices
+note test_device --gtest_brief=1
 note bench_gpu
 note bench_gpu_encoder
+note bench_gpu_pipelined
 note bench_decoder --device cuda
 
 find batch -mindepth 2 -maxdepth 2 -type d | sort >cases.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a machine with a GPU but without packages or network needs, as archives of at most 60 MB each:
-#   FOLDER/programs.tar.xz   the command line and the GPU benchmarks, built with the preset `portable`
+#   FOLDER/programs.tar.xz   the command line, the GPU benchmarks and the suite of devices, built with the preset `portable`
 #   FOLDER/cases-N.tar.xz    conformance cases and skipped.txt
 #   FOLDER/gpu_check.sh      runs there: see its first lines
 #
@@ -15,14 +15,16 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 rm -f "$folder"/programs.tar.xz "$folder"/cases-*.tar.xz
 
-cmake -S "$root" --preset portable >/dev/null
-ninja -C "$root/build/portable" tenon bench_gpu bench_gpu_encoder bench_decoder
+cmake -S "$root" --preset portable -DTENON_TESTS=ON >/dev/null
+programs=(tenon bench_gpu bench_gpu_encoder bench_gpu_pipelined bench_decoder)
+ninja -C "$root/build/portable" "${programs[@]}" test_device
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/programs" "$work/batch"
-for program in tenon bench_gpu bench_gpu_encoder bench_decoder; do
+for program in "${programs[@]}"; do
   strip -o "$work/programs/$program" "$root/build/portable/bin/$program"
 done
+strip -o "$work/programs/test_device" "$root/build/portable/tests/conformance/test_device"
 # The programs share most of their code: a large window finds it.
 tar -C "$work" -c programs | xz --lzma2=preset=0,dict=192MiB >"$folder/programs.tar.xz"
 

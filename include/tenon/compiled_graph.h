@@ -125,6 +125,20 @@ class CompiledGraph {
                                         const RunOptions& options = {});
   const std::byte* arena_ptr() const;
 
+  // Begins a run and returns as soon as the inputs have been read: on a GPU before the run has
+  // ended, on a CPU after it. Several may be begun; sync_pending waits for all of them and gives
+  // the outputs of the last, as run_raw does. A fault that a run finds on its way is the Error of
+  // sync_pending, or of whatever is called instead: a call that runs, sets or copies waits first.
+  // Where nothing is under way, sync_pending does nothing: the views are those of the last run,
+  // none where there was none.
+  void commit_no_wait(const NamedInputs& inputs, const RunOptions& options = {});
+  const std::vector<TensorView>& sync_pending();
+  // A run for each set of inputs: result[set][output]. On a GPU copies of one run go on beside the
+  // work of another, in memory for two. After an Error, which says in which set, there are no
+  // results; runs before it have been done.
+  std::vector<std::vector<OwnedTensor>> run_pipelined(const std::vector<NamedInputs>& sets,
+                                                      const RunOptions& options = {});
+
   // The extents of run_slots: a value for each of dims(). A model without dims needs none.
   void set_extents(const DimBinding& extents);
 

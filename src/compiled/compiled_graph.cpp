@@ -9,8 +9,6 @@
 
 namespace tenon {
 
-using compiled::Exclusive;
-
 namespace {
 
 TensorInfo describe(const std::string& name, const TensorType& type) {
@@ -83,7 +81,7 @@ CompiledGraph::Impl& CompiledGraph::impl() const {
 
 CompiledGraph CompiledGraph::clone() const {
   Impl& from = impl();
-  const Exclusive exclusive(from.busy);
+  const Impl::Settled settled(from);
   std::unique_ptr<runtime::Executor> executor;
   if (from.loaded) {
     auto stream = runtime::open_stream(device_id(from.device), thread_pool()).take();
@@ -99,7 +97,7 @@ CompiledGraph CompiledGraph::clone() const {
 
 void CompiledGraph::set_threads(int threads) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   if (threads < 1) throw user_error("[set_threads] {} threads: at least 1 is needed", threads);
   impl.executor().set_threads(threads);
 }
@@ -107,7 +105,7 @@ void CompiledGraph::set_threads(int threads) {
 void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
   Impl& impl = this->impl();
   if (value.elements >= 0) return set_elements(name, value);
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   if (!value.capacity.empty() && value.capacity != value.shape) {
     throw user_error("[set_param] \"{}\": the value must be dense", name);
   }
@@ -131,7 +129,7 @@ void CompiledGraph::set_elements(const std::string& name, const TensorView& valu
 void CompiledGraph::set_param_typed(const std::string& name, std::span<const std::byte> bytes,
                                     DType dtype) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   const program::ParamSlot& slot = param_slot(*impl.program, name);
   const Dim needed = slot.type.bytes();
   if (dtype == slot.type.dtype && !needed.is_const(static_cast<int64_t>(bytes.size()))) {
@@ -144,13 +142,13 @@ void CompiledGraph::set_param_typed(const std::string& name, std::span<const std
 
 int64_t CompiledGraph::peak_bytes(const DimBinding& extents) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   return impl.executor().peak_bytes(extents.values()).take();
 }
 
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   runtime::Executor& executor = impl.executor();
   compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
   for (runtime::IoView& view : impl.inputs) view.data = &impl;  // nobody reads it

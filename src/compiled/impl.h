@@ -10,9 +10,26 @@
 #include "compiled/output_block.h"
 #include "program/program.h"
 #include "runtime/executor.h"
+#include "runtime/run_owned.h"
 #include "tenon/compiled_graph.h"
 
 namespace tenon {
+
+namespace compiled {
+
+// Held while a call uses a graph: a concurrent one becomes an error instead of a race.
+class Exclusive {
+ public:
+  explicit Exclusive(std::atomic<bool>& busy);
+  ~Exclusive() { busy_.store(false, std::memory_order_release); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
+}  // namespace compiled
 
 struct CompiledGraph::Impl {
   Impl(std::shared_ptr<const program::Program> program, Device device,
@@ -28,6 +45,10 @@ struct CompiledGraph::Impl {
   std::vector<compiled::StaticShape> input_shapes;  // as the model says them
   std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots
   compiled::OutputBlock block;
+  bool pending = false;  // a run into the block was begun and not waited for
+  // What takes every other set of run_pipelined, where runs go on by themselves.
+  std::unique_ptr<runtime::Executor> second;
+  uint64_t second_params = 0;  // the version of the parameters that it has
   std::atomic<bool> busy = false;
 
   runtime::Executor& executor();  // a User error where there is none
@@ -35,22 +56,24 @@ struct CompiledGraph::Impl {
   // that changes nothing.
   runtime::Executor& bind(const NamedInputs& given);
   runtime::Executor& bind_shown();  // what `inputs` shows
+  runtime::Executor& second_executor();
+  void settle();  // waits for what is pending; its error is thrown here
   void run_into_block(runtime::Executor& bound, const RunOptions& options);
+
+  // Held while a call uses a graph of which nothing is to be under way.
+  class Settled : compiled::Exclusive {
+   public:
+    explicit Settled(Impl& impl) : Exclusive(impl.busy) { impl.settle(); }
+  };
 };
 
 namespace compiled {
 
-// Held while a call uses a graph: a concurrent one becomes an error instead of a race.
-class Exclusive {
- public:
-  explicit Exclusive(std::atomic<bool>& busy);
-  ~Exclusive() { busy_.store(false, std::memory_order_release); }
-  Exclusive(const Exclusive&) = delete;
-  Exclusive& operator=(const Exclusive&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
+// With the names and dtypes of the program's outputs.
+std::vector<OwnedTensor> named(const program::Program& program,
+                               std::vector<runtime::OwnedOutput> outputs);
+runtime::RunOptions runtime_options(const RunOptions& options);
+void check(const Status& status, const runtime::Executor& executor);  // Cancelled where it was
 
 }  // namespace compiled
 }  // namespace tenon

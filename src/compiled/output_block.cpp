@@ -62,22 +62,38 @@ Status OutputBlock::take_late(runtime::Executor& executor) {
   return {};
 }
 
-Status OutputBlock::run(runtime::Executor& executor, const runtime::RunOptions& options) {
+// Memory that a run under way writes to must not go.
+Status OutputBlock::make_room(runtime::Executor& executor) {
+  if (used_ <= block_.size()) return {};
+  if (Status status = executor.wait(); !status.ok()) return status;
+  return block_.reserve(used_, "outputs");
+}
+
+Status OutputBlock::begin(runtime::Executor& executor, const runtime::RunOptions& options) {
   filled_ = false;
   used_ = 0;
   if (Status status = place(executor, false); !status.ok()) return status;
-  if (Status status = block_.reserve(used_, "outputs"); !status.ok()) return status;
+  if (Status status = make_room(executor); !status.ok()) return status;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (program_->outputs[i].late >= 0) continue;
     targets_[i] = {block_.data() + slots_[i].offset, views_[i].dtype, views_[i].shape, {}};
   }
-  if (Status status = executor.execute(targets_, options); !status.ok()) return status;
+  return executor.commit(targets_, options);
+}
+
+Status OutputBlock::finish(runtime::Executor& executor) {
+  if (Status status = executor.wait(); !status.ok()) return status;
   if (has_late_) {
     if (Status status = take_late(executor); !status.ok()) return status;
   }
   point();
   filled_ = true;
   return {};
+}
+
+Status OutputBlock::run(runtime::Executor& executor, const runtime::RunOptions& options) {
+  if (Status status = begin(executor, options); !status.ok()) return status;
+  return finish(executor);
 }
 
 }  // namespace tenon::compiled

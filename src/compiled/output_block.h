@@ -15,7 +15,10 @@ class OutputBlock {
  public:
   explicit OutputBlock(const program::Program& program);  // which must outlive it
 
-  // Binds nothing: the executor has bound its inputs. Runs it, outputs to this memory.
+  // Binds nothing: the executor has bound its inputs. Begins a run, outputs to this memory.
+  Status begin(runtime::Executor& executor, const runtime::RunOptions& options);
+  // Waits for what was begun; the outputs of the last run are here.
+  Status finish(runtime::Executor& executor);
   Status run(runtime::Executor& executor, const runtime::RunOptions& options);
   void forget() { filled_ = false; }  // the last run's outputs are elsewhere
 
@@ -28,6 +31,7 @@ class OutputBlock {
  private:
   Status place(const runtime::Executor& executor, bool late);
   Status take_late(runtime::Executor& executor);
+  Status make_room(runtime::Executor& executor);
   void point();
 
   const program::Program* program_;

@@ -3,25 +3,15 @@
 #include "base/error.h"
 #include "compiled/as_f32.h"
 #include "compiled/impl.h"
-#include "runtime/run_owned.h"
 
 namespace tenon {
 
+using compiled::check;
 using compiled::Exclusive;
+using compiled::runtime_options;
 using runtime::IoView;
 
 namespace {
-
-runtime::RunOptions runtime_options(const RunOptions& options) {
-  if (options.memory_limit < 0)
-    throw user_error("[run] a memory limit of {} bytes makes no sense", options.memory_limit);
-  return {.stop = options.stop, .memory_limit = options.memory_limit};
-}
-
-void check(const Status& status, const runtime::Executor& executor) {
-  if (!status.ok() && executor.cancelled()) throw Cancelled();
-  status.throw_if_error();
-}
 
 // A value for each symbol of the inputs, and for no other.
 void check_extents(const program::Program& program, const DimBinding& extents) {
@@ -71,6 +61,28 @@ std::vector<float> read(const compiled::OutputBlock& block, size_t output) {
 
 }  // namespace
 
+runtime::RunOptions compiled::runtime_options(const RunOptions& options) {
+  if (options.memory_limit < 0)
+    throw user_error("[run] a memory limit of {} bytes makes no sense", options.memory_limit);
+  return {.stop = options.stop, .memory_limit = options.memory_limit};
+}
+
+std::vector<OwnedTensor> compiled::named(const program::Program& program,
+                                         std::vector<runtime::OwnedOutput> outputs) {
+  std::vector<OwnedTensor> results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const program::IoSlot& slot = program.outputs[i];
+    results.push_back(
+        {slot.name, slot.type.dtype, std::move(outputs[i].shape), std::move(outputs[i].bytes)});
+  }
+  return results;
+}
+
+void compiled::check(const Status& status, const runtime::Executor& executor) {
+  if (!status.ok() && executor.cancelled()) throw Cancelled();
+  status.throw_if_error();
+}
+
 runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given) {
   compiled::collect_inputs(program->inputs, input_shapes, given, inputs);
   return bind_shown();
@@ -96,7 +108,7 @@ std::vector<std::vector<float>> CompiledGraph::run_read_outputs(
     const NamedInputs& inputs, const std::optional<std::vector<int>>& indices,
     const RunOptions& options) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   const auto count = static_cast<int>(impl.outputs.size());
   std::vector<int> wanted = indices.value_or(std::vector<int>());
   for (const int index : wanted) {
@@ -115,24 +127,17 @@ std::vector<std::vector<float>> CompiledGraph::run_read_outputs(
 std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
                                                   const RunOptions& options) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   runtime::Executor& executor = impl.bind(inputs);
   auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
   if (!ran && executor.cancelled()) throw Cancelled();
-  std::vector<runtime::OwnedOutput> outputs = ran.take();
-  std::vector<OwnedTensor> results;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const program::IoSlot& slot = impl.program->outputs[i];
-    results.push_back(
-        {slot.name, slot.type.dtype, std::move(outputs[i].shape), std::move(outputs[i].bytes)});
-  }
-  return results;
+  return compiled::named(*impl.program, ran.take());
 }
 
 void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
                              const RunOptions& options) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   compiled::collect_outputs(impl.program->outputs, outputs, impl.outputs);
   runtime::Executor& executor = impl.bind(inputs);
   check(executor.execute(impl.outputs, runtime_options(options)), executor);
@@ -141,7 +146,7 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
 const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
                                                       const RunOptions& options) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   impl.run_into_block(impl.bind(inputs), options);
   return impl.block.views();
 }
@@ -155,7 +160,7 @@ void CompiledGraph::set_extents(const DimBinding& extents) {
 std::span<const OutputSlot> CompiledGraph::run_slots(
     std::span<const std::span<const std::byte>> inputs, const RunOptions& options) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   const auto& slots = impl.program->inputs;
   if (!impl.extents) {
     if (!impl.program->symbols.empty())

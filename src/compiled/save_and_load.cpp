@@ -36,7 +36,7 @@ Device choose_device(const program::Program& program, const std::string& path,
 
 void CompiledGraph::save(const std::string& path) const {
   Impl& impl = this->impl();
-  const compiled::Exclusive exclusive(impl.busy);
+  const Impl::Settled settled(impl);
   program::Program program = *impl.program;
   for (size_t i = 0; impl.loaded && i < program.params.size(); ++i) {
     const auto index = static_cast<int>(i);

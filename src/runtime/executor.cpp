@@ -339,7 +339,7 @@ Status Executor::begin(std::span<const IoView> outputs, const RunOptions& option
 // What a run that did not begin well has begun ends before the error is told.
 Status Executor::commit(std::span<const IoView> outputs, const RunOptions& options) {
   cancelled_ = false;
-  if (ports_.pending()) {
+  if (ports_.holds_outputs()) {
     if (Status status = wait(); !status.ok()) return status;
   }
   Status status = begin(outputs, options);

@@ -71,8 +71,9 @@ class Executor {
   // symbol of the inputs and of define steps has one; bodies are Unsupported.
   Result<int64_t> peak_bytes(const std::map<std::string, int64_t>& extents);
   // Inputs have been read when commit returns, but for those on the device; outputs, and the shapes
-  // of their views, must stay until wait. On a device that does everything at once, that is when
-  // commit returns. A late output is copied to its view where that has data.
+  // of their views, must stay until wait, also those of further runs that were committed before it:
+  // they end one after the other. On a device that does everything at once, that is when commit
+  // returns. A late output is copied to its view where that has data.
   Status commit(std::span<const IoView> outputs, const RunOptions& options = {});
   Status wait();
   // Both. Allocates nothing after the first run of a shape. After an error, what outputs hold is
@@ -84,6 +85,9 @@ class Executor {
   // Until the next run: where a late output lies on the device, and a copy of it for the host.
   const void* late_output(int output) const;
   Status read_late_output(int output, std::span<std::byte> to);
+
+  // Whether a run goes on when commit has returned.
+  bool works_ahead() const { return !stream_->shares_host_memory(); }
 
   const program::Program& program() const { return *program_; }
   const ParamStore& params() const { return params_; }

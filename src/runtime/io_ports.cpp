@@ -1,6 +1,8 @@
 // See io_ports.h.
 #include "runtime/io_ports.h"
 
+#include <algorithm>
+
 namespace tenon::runtime {
 
 IoPorts::IoPorts(const program::Program& program, DeviceStream& stream)
@@ -59,7 +61,6 @@ Status IoPorts::copy_out() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     Port& port = outputs_[i];
     if (program_->outputs[i].late >= 0 || !port.host.data) continue;
-    pending_ = true;
     void* to = port.host.data;
     if (has_gaps(port.host)) {
       if (Status status = port.with_gaps.reserve(port.bytes, "an output"); !status.ok())
@@ -81,7 +82,6 @@ Status IoPorts::copy_late(int index, const void* from, const IoView& view) {
     copy_dense(from, view);
     return {};
   }
-  pending_ = true;
   if (!has_gaps(view)) return stream_->copy_out(view.data, from, bytes.value());
   Port& port = outputs_[static_cast<size_t>(index)];
   if (Status status = port.with_gaps.reserve(bytes.value(), "an output"); !status.ok())
@@ -90,6 +90,8 @@ Status IoPorts::copy_late(int index, const void* from, const IoView& view) {
   port.spread = port.dense = true;
   return stream_->copy_out(port.with_gaps.data(), from, bytes.value());
 }
+
+bool IoPorts::holds_outputs() const { return std::ranges::any_of(outputs_, &Port::spread); }
 
 void IoPorts::finish() {
   for (Port& port : outputs_) {
@@ -101,7 +103,6 @@ void IoPorts::finish() {
 
 void IoPorts::forget() {
   for (Port& port : outputs_) port.spread = false;
-  pending_ = false;
 }
 
 }  // namespace tenon::runtime

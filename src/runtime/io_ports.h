@@ -29,7 +29,8 @@ class IoPorts {
   Status copy_out();
   // Begins to copy a late output, which lies dense at `from`.
   Status copy_late(int index, const void* from, const IoView& view);
-  bool pending() const { return pending_; }  // something was begun and not finished
+  // Some output of a run that was begun is yet to be copied from here, by finish.
+  bool holds_outputs() const;
   // The stream has been synchronized: outputs are the caller's.
   void finish();
   void forget();  // what was begun is not wanted any more
@@ -50,7 +51,6 @@ class IoPorts {
   const program::Program* program_;
   DeviceStream* stream_;
   std::vector<Port> inputs_, outputs_;
-  bool pending_ = false;
 };
 
 }  // namespace tenon::runtime

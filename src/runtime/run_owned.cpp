@@ -22,28 +22,40 @@ Status allocate(const Executor& executor, int index, OwnedOutput& output) {
 
 }  // namespace
 
-Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs,
-                                           const RunOptions& options) {
-  if (Status status = executor.bind(inputs); !status.ok()) return status.error();
+Status OwnedRun::begin(Executor& executor, const RunOptions& options) {
   const auto& slots = executor.program().outputs;
-  std::vector<OwnedOutput> outputs(slots.size());
-  std::vector<IoView> views(slots.size());
+  outputs_.resize(slots.size());
+  views_.resize(slots.size());
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].late >= 0) continue;
-    if (Status status = allocate(executor, static_cast<int>(i), outputs[i]); !status.ok())
-      return status.error();
-    views[i] = {outputs[i].bytes.data(), slots[i].type.dtype, outputs[i].shape, {}};
+    if (Status status = allocate(executor, static_cast<int>(i), outputs_[i]); !status.ok())
+      return status;
+    views_[i] = {outputs_[i].bytes.data(), slots[i].type.dtype, outputs_[i].shape, {}};
   }
-  if (Status status = executor.execute(views, options); !status.ok()) return status.error();
+  if (Status status = executor.commit(views_, options); !status.ok()) return status;
+  return take_late(executor);
+}
+
+Status OwnedRun::take_late(Executor& executor) {
+  const auto& slots = executor.program().outputs;
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].late < 0) continue;
     const auto index = static_cast<int>(i);
-    if (Status status = allocate(executor, index, outputs[i]); !status.ok()) return status.error();
-    if (outputs[i].bytes.empty()) continue;
-    if (Status status = executor.read_late_output(index, outputs[i].bytes); !status.ok())
-      return status.error();
+    if (Status status = allocate(executor, index, outputs_[i]); !status.ok()) return status;
+    if (outputs_[i].bytes.empty()) continue;
+    if (Status status = executor.read_late_output(index, outputs_[i].bytes); !status.ok())
+      return status;
   }
-  return outputs;
+  return {};
+}
+
+Result<std::vector<OwnedOutput>> run_owned(Executor& executor, std::span<const IoView> inputs,
+                                           const RunOptions& options) {
+  if (Status status = executor.bind(inputs); !status.ok()) return status.error();
+  OwnedRun run;
+  if (Status status = run.begin(executor, options); !status.ok()) return status.error();
+  if (Status status = executor.wait(); !status.ok()) return status.error();
+  return run.take();
 }
 
 }  // namespace tenon::runtime
