@@ -146,26 +146,10 @@ bool memory() {
                   static_cast<double>(encoder.stats().packed_bytes) / 1e6, arena));
 }
 
-struct Row {
-  const char* name;
-  bool (*measure)();
-};
-constexpr Row kRows[] = {
+constexpr Figure kFigures[] = {
     {"memory", memory}, {"slots", slots}, {"planner", planner}, {"arena", arena}};
 
-bool run(std::span<char* const> words) {
-  for (const std::string word : words) {
-    if (std::ranges::none_of(kRows, [&](const Row& row) { return row.name == word; }))
-      throw user_error("usage: bench_session [memory|slots|planner|arena ...]");
-  }
-  bool met = true;
-  for (const Row& row : kRows) {
-    const bool asked = std::ranges::any_of(
-        words, [&](const char* word) { return std::string_view(word) == row.name; });
-    if (words.empty() || asked) met &= row.measure();
-  }
-  return met;
-}
+bool run(std::span<char* const> names) { return measure(kFigures, names); }
 
 }  // namespace
 }  // namespace tenon::bench
