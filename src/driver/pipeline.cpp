@@ -54,10 +54,19 @@ DispatchOptions dispatch_options(const Options& options) {
   return result;
 }
 
+// What the backend has kernels for, and the options let it take.
+graph::Claims claims_of(const Backend& backend, const Options& options) {
+  return {.backend = backend.name(), .takes = [&](const graph::Node& node) {
+            const std::string_view op = graph::info(node.op()).text;
+            const auto& supported = options.supported_ops;
+            return backend.claims(node) && (!supported || supported->contains(std::string(op)));
+          }};
+}
+
 // What a pass may need beside the graph.
 struct PassContext {
   const Options& options;
-  const Backend& backend;
+  const graph::Claims& claims;
   DispatchReport& dispatch;
 };
 
@@ -74,27 +83,25 @@ graph::Graph plain(const graph::Graph& graph, PassContext&) {
   return function(graph);
 }
 
+// A pass that makes fused ops: those that the backend takes.
+template <graph::Graph (*function)(const graph::Graph&, const graph::Claims&)>
+graph::Graph claimed(const graph::Graph& graph, PassContext& context) {
+  return function(graph, context.claims);
+}
+
 // A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
 graph::Graph fold_row_scale(const graph::Graph& graph, PassContext& context) {
   const bool narrow = legalize::stores_narrow(context.options.precision_policy);
-  return narrow ? graph : fuse::fold_row_scale(graph);
+  return narrow ? graph : fuse::fold_row_scale(graph, context.claims);
 }
 
 graph::Graph apply_precision(const graph::Graph& graph, PassContext& context) {
   return legalize::apply_precision(graph, context.options.precision_policy);
 }
 
-legalize::Claims claims(const Options& options, const Backend& backend) {
-  return {.backend = backend.name(), .takes = [&](const graph::Node& node) {
-            const std::string_view op = graph::info(node.op()).text;
-            const auto& supported = options.supported_ops;
-            return backend.claims(node) && (!supported || supported->contains(std::string(op)));
-          }};
-}
-
 graph::Graph dispatch(const graph::Graph& graph, PassContext& context) {
-  return legalize::dispatch(graph, claims(context.options, context.backend),
-                            dispatch_options(context.options), context.dispatch);
+  return legalize::dispatch(graph, context.claims, dispatch_options(context.options),
+                            context.dispatch);
 }
 
 constexpr Pass kPasses[] = {
@@ -132,14 +139,16 @@ Pipeline::Pipeline(Options options)
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   rewritten_ = {};
   legalize::report_rewritten(source, rewritten_);
-  return run_stage(Stage::Preprocess, source, {options_, *backend_, rewritten_}, times_);
+  const graph::Claims claims = claims_of(*backend_, options_);
+  return run_stage(Stage::Preprocess, source, {options_, claims, rewritten_}, times_);
 }
 
 Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   Optimized result{.dispatch = rewritten_};
+  const graph::Claims claims = claims_of(*backend_, options_);
   result.graph =
-      run_stage(Stage::Optimize, preprocessed, {options_, *backend_, result.dispatch}, times_);
-  result.fusion = fuse::fusion_report(preprocessed, result.graph);
+      run_stage(Stage::Optimize, preprocessed, {options_, claims, result.dispatch}, times_);
+  result.fusion = fuse::fusion_report(preprocessed, result.graph, claims);
   if (options_.assert_fusion_clean) check_fusion_clean(result.fusion);
   return result;
 }
@@ -149,7 +158,7 @@ Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
 void Pipeline::check_optimized(const graph::Graph& graph) const {
   DispatchReport unused;
   graph::Graph legal = simplify::decompose_split(legalize::decompose(graph));
-  legal = legalize::dispatch(legal, claims(options_, *backend_), {}, unused);
+  legal = legalize::dispatch(legal, claims_of(*backend_, options_), {}, unused);
   legal = legalize::separate_host_operands(legalize::separate_outputs(legal));
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     if (legal.outputs()[i].value != graph.outputs()[i].value)

@@ -58,17 +58,17 @@ Value build(const Site& site, const Folded& match) {
   };
   if (linear.op() == Op::GatedLinear) {
     const auto activation = graph::parse_activation(linear.attributes().text("activation"));
-    return g.gated_linear(x, scaled(linear.operand(1)), scaled(linear.operand(2)), *activation,
-                          by_row);
+    return site.taken(g.gated_linear(x, scaled(linear.operand(1)), scaled(linear.operand(2)),
+                                     *activation, by_row));
   }
   const LinearParts parts = parts_of(linear);
-  return g.linear(x, scaled(parts.w), site.moved(parts.bias), site.moved(parts.residual),
-                  parts.activation, by_row);
+  return site.taken(g.linear(x, scaled(parts.w), site.moved(parts.bias), site.moved(parts.residual),
+                             parts.activation, by_row));
 }
 
 }  // namespace
 
-graph::Graph fold_row_scale(const graph::Graph& graph) {
+graph::Graph fold_row_scale(const graph::Graph& graph, const graph::Claims& claims) {
   const graph::UseLists uses(graph);
   const FixedNodes fixed = fixed_nodes(graph.topological());
   std::unordered_map<const Node*, Folded> matches;
@@ -76,7 +76,7 @@ graph::Graph fold_row_scale(const graph::Graph& graph) {
     if (node->op() != Op::RmsNorm || !can_fold(*node, uses, fixed)) continue;
     for (const auto& use : uses.uses({node, 0})) matches[use.user] = {use.user, node};
   }
-  return replace_matches(graph, matches, build);
+  return replace_matches(graph, claims, matches, build);
 }
 
 }  // namespace tenon::fuse

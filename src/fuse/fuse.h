@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "graph/claims.h"
 #include "graph/graph.h"
 #include "tenon/fusion_options.h"
 #include "tenon/fusion_report.h"
@@ -17,30 +18,30 @@
 namespace tenon::fuse {
 
 // Each pass is one file: what it looks for stands at the top of it. New nodes have the origin of
-// the node they replace.
+// the node they replace. A pattern whose fused op the backend does not take stays written out.
 //
 // x * 0.5 * (1 + erf(x / sqrt 2)), in any grouping
-graph::Graph fuse_gelu(const graph::Graph& graph);
+graph::Graph fuse_gelu(const graph::Graph& graph, const graph::Claims& claims = {});
 // x * sigmoid(x)
-graph::Graph fuse_silu(const graph::Graph& graph);
+graph::Graph fuse_silu(const graph::Graph& graph, const graph::Claims& claims = {});
 // exp(x - max) / sum
-graph::Graph fuse_softmax(const graph::Graph& graph);
+graph::Graph fuse_softmax(const graph::Graph& graph, const graph::Claims& claims = {});
 // x / sqrt(mean(x^2) + epsilon) * scale
-graph::Graph fuse_rms_norm(const graph::Graph& graph);
+graph::Graph fuse_rms_norm(const graph::Graph& graph, const graph::Claims& claims = {});
 // pairs of each head turned by angles
-graph::Graph fuse_rotary(const graph::Graph& graph);
+graph::Graph fuse_rotary(const graph::Graph& graph, const graph::Claims& claims = {});
 // mean, centre, variance, scale, bias
-graph::Graph fuse_layer_norm(const graph::Graph& graph);
+graph::Graph fuse_layer_norm(const graph::Graph& graph, const graph::Claims& claims = {});
 // softmax(q k^T * scale + mask) v on split heads, with shared key heads, softcap, causal masks
-graph::Graph fuse_attention(const graph::Graph& graph);
+graph::Graph fuse_attention(const graph::Graph& graph, const graph::Claims& claims = {});
 // matmul + bias + activation + residual
-graph::Graph fuse_linear(const graph::Graph& graph);
+graph::Graph fuse_linear(const graph::Graph& graph, const graph::Claims& claims = {});
 // activation(x @ gate) * (x @ up)
-graph::Graph fuse_gated_linear(const graph::Graph& graph);
+graph::Graph fuse_gated_linear(const graph::Graph& graph, const graph::Claims& claims = {});
 // a norm that only linears read becomes their row scale
-graph::Graph fold_row_scale(const graph::Graph& graph);
+graph::Graph fold_row_scale(const graph::Graph& graph, const graph::Claims& claims = {});
 // linears of one input become one, with concatenated weights
-graph::Graph fuse_shared_input(const graph::Graph& graph);
+graph::Graph fuse_shared_input(const graph::Graph& graph, const graph::Claims& claims = {});
 
 // Where a value lies inside the memory of another one.
 struct Place {
@@ -76,8 +77,10 @@ void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& region
 
 // Compares the graph before fusion with the legalized one: what legalization took apart again is
 // missed, too.
-FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after);
+FusionReport fusion_report(const graph::Graph& before, const graph::Graph& after,
+                           const graph::Claims& claims = {});
 // Known patterns that the graph still has written out.
-std::vector<FusionReport::Missed> missed_fusions(const graph::Graph& after);
+std::vector<FusionReport::Missed> missed_fusions(const graph::Graph& after,
+                                                 const graph::Claims& claims);
 
 }  // namespace tenon::fuse

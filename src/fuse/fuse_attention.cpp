@@ -167,14 +167,15 @@ Value build(const Site& site, const Match& m) {
   Value q = packed_heads(site, m.q.split);
   Value k = packed_heads(site, m.k.split);
   Value v = packed_heads(site, m.v.split);
-  Value context = site.g.attention(q, k, v, options);
+  Value context = site.taken(site.g.attention(q, k, v, options));
+  if (!context) return {};
   bool joined = same_shape(context.shape(), m.result);
   return joined ? context : site.g.reshape(context, m.result.dims());
 }
 
 }  // namespace
 
-graph::Graph fuse_attention(const graph::Graph& graph) {
+graph::Graph fuse_attention(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   std::unordered_map<const Node*, Match> matches;
   for (const Node* node : graph.topological()) {
@@ -183,7 +184,7 @@ graph::Graph fuse_attention(const graph::Graph& graph) {
     Search search(*node, uses);
     if (const Node* root = search.root()) matches[root] = search.match();
   }
-  return replace_matches(graph, matches, build);
+  return replace_matches(graph, claims, matches, build);
 }
 
 }  // namespace tenon::fuse

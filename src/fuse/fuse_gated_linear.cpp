@@ -38,15 +38,16 @@ std::optional<Match> match_gate(const Node& node, const graph::UseLists& uses) {
 
 }  // namespace
 
-graph::Graph fuse_gated_linear(const graph::Graph& graph) {
+graph::Graph fuse_gated_linear(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   std::unordered_map<const Node*, Match> matches;
   for (const Node* node : graph.topological()) {
     if (const std::optional<Match> match = match_gate(*node, uses)) matches[node] = *match;
   }
-  return replace_matches(graph, matches, [](const Site& site, const Match& m) {
-    return site.g.gated_linear(site.moved(m.gate.x), site.moved(m.gate.w), site.moved(m.up.w),
-                               m.gate.activation, site.moved(m.gate.row_scale));
+  return replace_matches(graph, claims, matches, [](const Site& site, const Match& m) {
+    return site.taken(site.g.gated_linear(site.moved(m.gate.x), site.moved(m.gate.w),
+                                          site.moved(m.up.w), m.gate.activation,
+                                          site.moved(m.gate.row_scale)));
   });
 }
 

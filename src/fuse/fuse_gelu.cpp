@@ -87,15 +87,16 @@ std::optional<Match> match_gelu(const Node& erf, const graph::UseLists& uses) {
 
 }  // namespace
 
-graph::Graph fuse_gelu(const graph::Graph& graph) {
+graph::Graph fuse_gelu(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   std::unordered_map<const Node*, Value> matches;
   for (const Node* node : graph.topological()) {
     if (node->op() != Op::Erf) continue;
     if (std::optional<Match> match = match_gelu(*node, uses)) matches[match->last] = match->x;
   }
-  return replace_matches(graph, matches,
-                         [](const Site& site, Value x) { return site.g.gelu(site.moved(x)); });
+  return replace_matches(graph, claims, matches, [](const Site& site, Value x) {
+    return site.taken(site.g.gelu(site.moved(x)));
+  });
 }
 
 }  // namespace tenon::fuse

@@ -50,16 +50,16 @@ void match_users(const Deviation& d, const graph::UseLists& uses, Matches& match
 
 }  // namespace
 
-graph::Graph fuse_layer_norm(const graph::Graph& graph) {
+graph::Graph fuse_layer_norm(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   Matches matches;
   for (const Node* node : graph.topological()) {
     if (const std::optional<Deviation> d = deviation(*node)) match_users(*d, uses, matches);
   }
   drop_needed(graph, matches);
-  return replace_matches(graph, matches, [](const Site& site, const Match& m) {
-    Value x = site.moved(m.x);
-    return site.g.layer_norm(x, site.vector(m.scale), site.vector(m.bias), m.epsilon);
+  return replace_matches(graph, claims, matches, [](const Site& site, const Match& m) {
+    return site.taken(
+        site.g.layer_norm(site.moved(m.x), site.vector(m.scale), site.vector(m.bias), m.epsilon));
   });
 }
 

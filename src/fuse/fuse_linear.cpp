@@ -86,7 +86,7 @@ void follow(const Node& first, LinearParts parts, const graph::UseLists& uses, M
 
 }  // namespace
 
-graph::Graph fuse_linear(const graph::Graph& graph) {
+graph::Graph fuse_linear(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   Matches matches;
   std::unordered_set<const Node*> taken;
@@ -96,10 +96,10 @@ graph::Graph fuse_linear(const graph::Graph& graph) {
       follow(**node, *parts, uses, matches, taken);
     }
   }
-  return replace_matches(graph, matches, [](const Site& site, const LinearParts& m) {
+  return replace_matches(graph, claims, matches, [](const Site& site, const LinearParts& m) {
     Value bias = m.bias ? site.vector(m.bias) : Value{};
-    return site.g.linear(site.moved(m.x), site.moved(m.w), bias, site.moved(m.residual),
-                         m.activation, site.moved(m.row_scale));
+    return site.taken(site.g.linear(site.moved(m.x), site.moved(m.w), bias, site.moved(m.residual),
+                                    m.activation, site.moved(m.row_scale)));
   });
 }
 

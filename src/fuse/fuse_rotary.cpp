@@ -150,7 +150,7 @@ std::optional<Turn> match_turn(const Node& node) {
 
 }  // namespace
 
-graph::Graph fuse_rotary(const graph::Graph& graph) {
+graph::Graph fuse_rotary(const graph::Graph& graph, const graph::Claims& claims) {
   std::unordered_map<const Node*, Turn> matches;
   for (const Node* node : graph.topological()) {
     std::optional<Turn> turn = match_turn(*node);
@@ -159,7 +159,7 @@ graph::Graph fuse_rotary(const graph::Graph& graph) {
     turn->result = Value{node}.shape();
     matches[node] = *turn;
   }
-  return replace_matches(graph, matches, build_rotary);
+  return replace_matches(graph, claims, matches, build_rotary);
 }
 
 }  // namespace tenon::fuse

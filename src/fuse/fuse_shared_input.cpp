@@ -64,8 +64,8 @@ Value build_wide(const Site& site, const Group& group) {
   }
   Value w = site.g.concat(weights, 1);
   Value bias = biases.empty() ? Value{} : site.g.concat(biases, 0);
-  return site.g.linear(site.moved(first.x), w, bias, {}, first.activation,
-                       site.moved(first.row_scale));
+  return site.taken(site.g.linear(site.moved(first.x), w, bias, {}, first.activation,
+                                  site.moved(first.row_scale)));
 }
 
 Value build_slice(graph::Graph& g, Value wide, int64_t start, int64_t columns) {
@@ -79,7 +79,7 @@ Value build_slice(graph::Graph& g, Value wide, int64_t start, int64_t columns) {
 
 }  // namespace
 
-graph::Graph fuse_shared_input(const graph::Graph& graph) {
+graph::Graph fuse_shared_input(const graph::Graph& graph, const graph::Claims& claims) {
   std::vector<Group> groups = find_groups(graph.topological());
   std::unordered_map<const Node*, Member> members;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -90,10 +90,10 @@ graph::Graph fuse_shared_input(const graph::Graph& graph) {
       start += columns;
     }
   }
-  return replace_matches(graph, members, [&](const Site& site, const Member& member) {
+  return replace_matches(graph, claims, members, [&](const Site& site, const Member& member) {
     Group& group = groups[member.group];
     if (!group.wide) group.wide = build_wide(site, group);
-    return build_slice(site.g, group.wide, member.start, member.columns);
+    return group.wide ? build_slice(site.g, group.wide, member.start, member.columns) : Value{};
   });
 }
 

@@ -8,7 +8,7 @@ using graph::Node;
 using graph::Op;
 using graph::Value;
 
-graph::Graph fuse_silu(const graph::Graph& graph) {
+graph::Graph fuse_silu(const graph::Graph& graph, const graph::Claims& claims) {
   std::unordered_map<const Node*, Value> matches;
   for (const Node* node : graph.topological()) {
     if (node->op() != Op::Mul) continue;
@@ -17,8 +17,8 @@ graph::Graph fuse_silu(const graph::Graph& graph) {
       if (gate.op() == Op::Sigmoid && gate.node->operand(0) == x) matches[node] = x;
     }
   }
-  return replace_matches(graph, matches, [](const Site& site, Value x) {
-    return site.g.unary(Op::Silu, site.moved(x));
+  return replace_matches(graph, claims, matches, [](const Site& site, Value x) {
+    return site.taken(site.g.unary(Op::Silu, site.moved(x)));
   });
 }
 

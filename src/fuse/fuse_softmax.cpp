@@ -42,7 +42,7 @@ std::optional<Match> match_softmax(const Node& node) {
 
 }  // namespace
 
-graph::Graph fuse_softmax(const graph::Graph& graph) {
+graph::Graph fuse_softmax(const graph::Graph& graph, const graph::Claims& claims) {
   graph::UseLists uses(graph);
   std::unordered_map<const Node*, Match> matches;
   for (const Node* node : graph.topological()) {
@@ -51,8 +51,8 @@ graph::Graph fuse_softmax(const graph::Graph& graph) {
     const Narrowed whole = narrowed(match->x, node, uses);
     matches[whole.last] = {whole.x, match->axis};
   }
-  return replace_matches(graph, matches, [](const Site& site, const Match& m) {
-    return site.g.softmax(site.moved(m.x), m.axis);
+  return replace_matches(graph, claims, matches, [](const Site& site, const Match& m) {
+    return site.taken(site.g.softmax(site.moved(m.x), m.axis));
   });
 }
 

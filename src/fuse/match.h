@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "graph/claims.h"
 #include "graph/graph.h"
 
 namespace tenon::fuse {
@@ -82,13 +83,19 @@ class Moved {
 struct Site {
   graph::Graph& g;
   const Moved& moved;
+  const graph::Claims& claims;
 
+  // The fused value where the backend takes it; else empty, and the match stays written out.
+  graph::Value taken(graph::Value fused) const {
+    return claims.takes(*fused.node) ? fused : graph::Value{};
+  }
   graph::Value vector(graph::Value old) const;  // a row vector of the old graph, with rank 1
 };
 
-// Rebuilds the graph with `build(site, match)` in place of each node that has a match.
+// Rebuilds the graph with `build(site, match)` in place of each node that has a match; where that
+// is empty the node stays.
 template <typename Match, typename Build>
-graph::Graph replace_matches(const graph::Graph& graph,
+graph::Graph replace_matches(const graph::Graph& graph, const graph::Claims& claims,
                              const std::unordered_map<const graph::Node*, Match>& matches,
                              const Build& build) {
   if (matches.empty()) return graph;
@@ -98,7 +105,9 @@ graph::Graph replace_matches(const graph::Graph& graph,
     moved.note(node, operands);
     std::vector<graph::Value> replacement;
     auto match = matches.find(&node);
-    if (match != matches.end()) replacement.push_back(build(Site{g, moved}, match->second));
+    if (match == matches.end()) return replacement;
+    if (const graph::Value fused = build(Site{g, moved, claims}, match->second))
+      replacement.push_back(fused);
     return replacement;
   };
   return graph::rebuild(graph, rewrite);

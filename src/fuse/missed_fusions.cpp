@@ -1,8 +1,11 @@
-// Known patterns that a legalized graph still has written out. Two kinds: those that a pass finds
-// now were fused and taken apart again, since the backend has no kernel for them; of the others a
-// row of the table knows the heart (a softmax between matmuls, a square root of a mean of squares)
-// and says what kept the pass from taking it.
+// Known patterns that a legalized graph still has written out. Two kinds: those that a pass would
+// find now, which the backend does not claim, or which were taken apart again; of the others a row
+// of the table knows the heart (a softmax between matmuls, a square root of a mean of squares) and
+// says what kept the pass from taking it.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "fuse/deviation.h"
 #include "fuse/fuse.h"
@@ -117,47 +120,96 @@ std::optional<Miss> missed_swiglu(const Node& node, const graph::UseLists& uses)
   return Miss{"gate and up differ in shape, or both are activated", "activate one of them"};
 }
 
+// exp(x) / sum(exp(x)) along an axis, whatever x is.
+std::optional<Miss> missed_softmax(const Node& node, const graph::UseLists&) {
+  if (node.op() != Op::Div || node.operand(0).op() != Op::Exp) return std::nullopt;
+  const Value powers = node.operand(0), sum = node.operand(1);
+  if (sum.op() != Op::ReduceSum || !(sum.node->operand(0) == powers)) return std::nullopt;
+  if (size_of(powers.dtype()) < size_of(DType::F32)) {
+    return Miss{"in 16 bits every step of it rounds", "cast to f32 before it and back after it"};
+  }
+  return Miss{"not the maximum of one axis is subtracted before exp", "use softmax itself"};
+}
+
+// A sum that neither a linear nor the norm computes.
+std::optional<Miss> missed_residual_norm(const Node& node, const graph::UseLists& uses) {
+  if (node.op() != Op::LayerNorm && node.op() != Op::RmsNorm) return std::nullopt;
+  const Value sum = node.operand(0);
+  if (sum.op() != Op::Add || uses.only_user(sum)) return std::nullopt;
+  const auto operands = sum.node->operands();
+  const auto is_linear = [](Value v) { return v.op() == Op::Linear; };
+  if (std::ranges::none_of(operands, is_linear)) return std::nullopt;
+  return Miss{"the product that is added is needed elsewhere, or has a residual already", kShared};
+}
+
 struct Row {
   const char* pattern;
   std::optional<Miss> (*missed)(const Node& node, const graph::UseLists& uses);
-  graph::Graph (*pass)(const graph::Graph& graph);
+  graph::Graph (*pass)(const graph::Graph& graph, const graph::Claims& claims);
   Op fused;  // what the pass makes
 };
 
 constexpr Row kRows[] = {
     {"fused_gelu", missed_gelu, fuse_gelu, Op::Gelu},
+    {"fused_softmax", missed_softmax, fuse_softmax, Op::Softmax},
     {"fused_layer_norm", missed_layer_norm, fuse_layer_norm, Op::LayerNorm},
     {"fused_rms_norm", missed_rms_norm, fuse_rms_norm, Op::RmsNorm},
     {"fused_rotary", nullptr, fuse_rotary, Op::Rotary},
     {"fused_attention", missed_attention, fuse_attention, Op::Attention},
     {"fused_matmul_bias_act", missed_bias, fuse_linear, Op::Linear},
     {"fused_swiglu", missed_swiglu, fuse_gated_linear, Op::GatedLinear},
+    {"fused_residual_norm", missed_residual_norm, nullptr, {}},
 };
 
-std::vector<std::string> origins(const graph::Graph& graph, Op op) {
-  std::vector<std::string> result;
-  for (const Node* node : graph.topological()) {
-    if (node->op() == op) result.emplace_back(graph.origin(node));
+std::vector<const Node*> nodes_of(const graph::Graph& graph, Op op) {
+  std::vector<const Node*> result = graph.topological();
+  std::erase_if(result, [&](const Node* node) { return node->op() != op; });
+  return result;
+}
+
+Missed left_apart(const Row& row, const Node& node, std::string_view origin,
+                  const graph::Claims& claims) {
+  const std::string_view op = graph::info(row.fused).text;
+  if (!claims.takes(node)) {
+    return {row.pattern, std::string(origin), fmt::format("not claimed by {}", claims.backend),
+            fmt::format("choose a backend with a kernel for {}; name it in supported_ops", op)};
+  }
+  return {row.pattern, std::string(origin),
+          "it, or a part of it, was taken apart or not looked for",
+          fmt::format("let {} and its parts run natively, and skip no pass", op)};
+}
+
+// What a pass finds in `seen` that `after` does not have; the passes keep the origins.
+std::vector<Missed> left_apart(const Row& row, const graph::Graph& after, const graph::Graph& seen,
+                               const graph::Claims& claims) {
+  std::vector<Missed> result;
+  std::map<std::string_view, size_t> had;
+  for (const Node* node : nodes_of(after, row.fused)) ++had[after.origin(node)];
+  for (const Node* node : nodes_of(seen, row.fused)) {
+    const std::string_view origin = seen.origin(node);
+    size_t& left = had[origin];
+    if (left > 0) {
+      --left;
+    } else {
+      result.push_back(left_apart(row, *node, origin, claims));
+    }
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<Missed> missed_fusions(const graph::Graph& after) {
+std::vector<Missed> missed_fusions(const graph::Graph& after, const graph::Claims& claims) {
   std::vector<Missed> result;
   const std::vector<const Node*> nodes = after.topological();
   const graph::UseLists uses(after);
+  graph::Graph seen = after;  // as if everything were claimed: patterns are made of others
   for (const Row& row : kRows) {
-    const std::vector<std::string> had = origins(after, row.fused);
-    const std::vector<std::string> could = origins(row.pass(after), row.fused);
-    if (could.size() > had.size()) {  // the passes keep the origins
-      for (const std::string& origin : could) {
-        if (std::ranges::count(had, origin) >= std::ranges::count(could, origin)) continue;
-        result.push_back({row.pattern, origin, "the backend has no kernel for this form of it",
-                          "choose a backend that claims the op"});
-      }
-      continue;
+    if (row.pass != nullptr) {
+      seen = row.pass(seen, {});
+      const std::vector<Missed> apart = left_apart(row, after, seen, claims);
+      result.insert(result.end(), apart.begin(), apart.end());
+      if (!apart.empty()) continue;
     }
     for (const Node* node : nodes) {
       const std::optional<Miss> miss = row.missed ? row.missed(*node, uses) : std::nullopt;

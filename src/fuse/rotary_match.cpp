@@ -140,8 +140,9 @@ Value build_rotary(const Site& site, const Turn& turn) {
   } else {
     packed = g.reshape(g.transpose(site.moved(turn.x), perm), {batch, length, heads * s[3]});
   }
-  Value y = g.rotary(packed, table(turn.cos), table(turn.sin),
-                     {.heads = heads.const_value(), .interleaved = turn.interleaved});
+  Value y = site.taken(g.rotary(packed, table(turn.cos), table(turn.sin),
+                                {.heads = heads.const_value(), .interleaved = turn.interleaved}));
+  if (!y) return {};
   if (turn.heads_first) {
     y = g.transpose(g.reshape(y, {batch, length, heads, s[3]}), perm);
   }

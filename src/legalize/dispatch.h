@@ -1,11 +1,10 @@
 // The pass that carries out tenon/dispatch.h.
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
+#include "graph/claims.h"
 #include "graph/graph.h"
 #include "tenon/dispatch.h"
 
@@ -16,14 +15,9 @@ inline constexpr std::string_view kDispatchPolicies[] = {"prefer-native", "force
                                                          "force-native"};
 std::optional<DispatchPolicy> parse_dispatch_policy(std::string_view text);
 
-struct Claims {
-  std::string backend;  // as messages call it
-  std::function<bool(const graph::Node& node)> takes;
-};
-
 // Adds to `report`. What can neither stay nor become primitives is an Unsupported error which names
 // the backend and all such nodes at once.
-graph::Graph dispatch(const graph::Graph& graph, const Claims& claims,
+graph::Graph dispatch(const graph::Graph& graph, const graph::Claims& claims,
                       const DispatchOptions& options, DispatchReport& report);
 
 // Counts what decompose() replaces.

@@ -125,6 +125,8 @@ TEST(CompilePipeline, ABackendOfPrimitivesRunsTheModel) {
   claiming.set_supported_ops(primitives);
   expect_near(run(Session().compile(claiming.compile_graph(model()).lir)),
               run(Session().compile(native.lir)));
+  const FusionReport missed = claiming.compile_graph(model()).fusion;
+  EXPECT_TRUE(contains(missed.to_string(), "not claimed by cpu")) << missed.to_string();
   primitives.erase("matmul");
   claiming.set_supported_ops(primitives);
   EXPECT_TRUE(contains(error_of([&] { claiming.compile_graph(model()); }),

@@ -47,11 +47,11 @@ std::vector<graph::Tensor> run(const Graph& graph) {
 
 }  // namespace
 
-Graph fuse_all(const Graph& graph) {
-  Graph fused = fuse_gelu(graph);
+Graph fuse_all(const Graph& graph, const graph::Claims& claims) {
+  Graph fused = fuse_gelu(graph, claims);
   for (auto pass : {fuse_silu, fuse_softmax, fuse_layer_norm, fuse_rms_norm, fuse_rotary,
                     fuse_attention, fuse_linear, fuse_gated_linear, fuse_shared_input}) {
-    fused = pass(fused);
+    fused = pass(fused, claims);
   }
   return fused;
 }

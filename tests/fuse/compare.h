@@ -21,7 +21,7 @@ using graph::Value;
 constexpr int64_t kBatch = 2;
 constexpr int64_t kSeq = 3;
 
-Graph fuse_all(const Graph& graph);
+Graph fuse_all(const Graph& graph, const graph::Claims& claims = {});
 
 int count(const Graph& graph, Op op);
 const Node* only(const Graph& graph,

@@ -9,6 +9,7 @@
 namespace tenon::legalize {
 namespace {
 
+using graph::Claims;
 using graph::error_of;
 using graph::Graph;
 using graph::Op;
@@ -62,6 +63,16 @@ TEST(Dispatch, TheRestBecomesPrimitives) {
   EXPECT_NE(report.to_string().find("linear"), std::string::npos);
   EXPECT_NE(report.to_json().find(R"("linear":{"native":0,"common":1,"rewritten":0})"),
             std::string::npos);
+}
+
+// Causal attention becomes attention with a mask before it becomes primitives.
+TEST(Dispatch, CountsWhatTheModelHadOnce) {
+  Graph g;
+  const graph::Value x = g.input("x", {{sym::batch(), sym::seq(), 8}, DType::F32});
+  g.set_outputs({{"y", g.attention(x, x, x, {.heads = 2, .head_dim = 4, .causal = true})}});
+  DispatchReport report;
+  EXPECT_FALSE(has_fused(dispatch(g, kPrimitives, {}, report)));
+  EXPECT_EQ(report.rows.at("attention"), (DispatchReport::Row{.common = 1}));
 }
 
 TEST(Dispatch, ForcesPrimitives) {
