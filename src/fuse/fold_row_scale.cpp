@@ -3,38 +3,33 @@
 // normalized copy of x is never written.
 #include <algorithm>
 
-#include "fuse/fixed_nodes.h"
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
 #include "fuse/match.h"
-#include "graph/activation.h"
+#include "graph/fixed_nodes.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 using graph::Value;
 
 bool is_linear(Op op) { return op == Op::Linear || op == Op::GatedLinear; }
 
-std::span<const Value> weights_of(const Node& linear) {
-  return linear.operands().subspan(1, linear.op() == Op::GatedLinear ? 2 : 1);
-}
-
 // The rows' scale has the dtype of x, and must not be rounded more than a sum is.
-bool can_fold(const Node& norm, const graph::UseLists& uses, const FixedNodes& fixed) {
+bool can_fold(const Node& norm, const graph::UseLists& uses, const graph::FixedNodes& fixed) {
   const Value value{&norm, 0}, scale = norm.operand(1);
   if (size_of(value.dtype()) < size_of(DType::F32) || value.shape().rank() < 2) return false;
   if (uses.is_output(value) || !fixed.contains(scale.node) || !scale.shape().is_static()) {
     return false;
   }
   return std::ranges::all_of(uses.uses(value), [&](const graph::UseLists::Use& use) {
-    return is_linear(use.user->op()) && use.operand == 0 &&
-           use.user->attributes().integer("row_scale") == 0 &&
-           std::ranges::all_of(weights_of(*use.user), [&](const Value& w) {
-             return fixed.contains(w.node) && w.shape().is_static();
-           });
+    if (!is_linear(use.user->op()) || use.operand != 0) return false;
+    const LinearParts parts = parts_of(*use.user);
+    const auto is_fixed = [&](Value w) { return fixed.contains(w.node) && w.shape().is_static(); };
+    return !parts.row_scale && is_fixed(parts.w) && (!parts.up || is_fixed(parts.up));
   });
 }
 
@@ -56,21 +51,18 @@ Value build(const Site& site, const Folded& match) {
   const auto scaled = [&](Value w) {
     return g.mul(site.moved(w), g.reshape(columns, {columns.shape()[0], 1}));
   };
-  if (linear.op() == Op::GatedLinear) {
-    const auto activation = graph::parse_activation(linear.attributes().text("activation"));
-    return site.taken(g.gated_linear(x, scaled(linear.operand(1)), scaled(linear.operand(2)),
-                                     *activation, by_row));
-  }
   const LinearParts parts = parts_of(linear);
-  return site.taken(g.linear(x, scaled(parts.w), site.moved(parts.bias), site.moved(parts.residual),
-                             parts.activation, by_row));
+  return site.taken(
+      parts.up ? g.gated_linear(x, scaled(parts.w), scaled(parts.up), parts.activation, by_row)
+               : g.linear(x, scaled(parts.w), site.moved(parts.bias), site.moved(parts.residual),
+                          parts.activation, by_row));
 }
 
 }  // namespace
 
 graph::Graph fold_row_scale(const graph::Graph& graph, const graph::Claims& claims) {
   const graph::UseLists uses(graph);
-  const FixedNodes fixed = fixed_nodes(graph.topological());
+  const graph::FixedNodes fixed = fixed_nodes(graph.topological());
   std::unordered_map<const Node*, Folded> matches;
   for (const Node* node : graph.topological()) {
     if (node->op() != Op::RmsNorm || !can_fold(*node, uses, fixed)) continue;

@@ -1,13 +1,14 @@
 // Makes one gated linear of activation(x @ gate) * (x @ up): x is read once, and neither product
 // exists in memory. Runs after fuse_linear, so the products are linears, their activations inside.
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
 #include "fuse/match.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
 using graph::Activation;
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 using graph::Value;

@@ -6,14 +6,15 @@
 #include <unordered_set>
 
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
 #include "fuse/match.h"
 #include "graph/activation.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
 using graph::Activation;
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 using graph::Value;

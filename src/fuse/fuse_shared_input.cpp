@@ -5,15 +5,17 @@
 #include <map>
 #include <tuple>
 
-#include "fuse/fixed_nodes.h"
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
+#include "fuse/join_columns.h"
 #include "fuse/match.h"
+#include "graph/fixed_nodes.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
 using graph::Activation;
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 using graph::Value;
@@ -30,7 +32,7 @@ struct Member {
 
 // The groups of two and more, in the order of their first members.
 std::vector<Group> find_groups(std::span<const Node* const> order) {
-  const FixedNodes fixed = fixed_nodes(order);
+  const graph::FixedNodes fixed = fixed_nodes(order);
   using Form = std::tuple<Activation, bool, const Node*, int>;  // with bias, scale of the rows
   std::unordered_map<Value, std::map<Form, size_t>> index;
   std::vector<Group> groups;
@@ -62,7 +64,7 @@ Value build_wide(const Site& site, const Group& group) {
     weights.push_back(parts.w);
     if (parts.bias) biases.push_back(parts.bias);
   }
-  Value w = site.g.concat(weights, 1);
+  Value w = join_columns(site.g, weights);
   Value bias = biases.empty() ? Value{} : site.g.concat(biases, 0);
   return site.taken(site.g.linear(site.moved(first.x), w, bias, {}, first.activation,
                                   site.moved(first.row_scale)));

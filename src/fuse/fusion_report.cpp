@@ -2,13 +2,15 @@
 // the table: its name and what a node of it is.
 #include <algorithm>
 
+#include "fuse/dequantized.h"
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
 using graph::Activation;
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 
@@ -32,10 +34,20 @@ bool has_residual(const Node& node) { return is<Op::Linear>(node) && parts_of(no
 
 bool has_row_scale(const Node& node) { return node.attributes().integer("row_scale", 0) != 0; }
 
+// Weights are joined below the arithmetic that they have in common (join_columns.h).
 bool is_shared_input(const Node& node) {
   if (!is<Op::Linear>(node)) return false;
-  const Node& w = *node.operand(1).node;
-  return w.op() == Op::Concat && w.attributes().integer("axis") == 1;
+  graph::Value w = parts_of(node).w;
+  while (is<Op::Cast>(*w.node) || is<Op::Sub>(*w.node) || is<Op::Mul>(*w.node) ||
+         is<Op::Reshape>(*w.node))
+    w = w.node->operand(0);
+  return is<Op::Concat>(*w.node) && w.node->attributes().integer("axis") == w.shape().rank() - 1;
+}
+
+bool is_dequantize_matmul(const Node& node) {
+  if (node.op() == Op::GatedLinear)
+    return is_dequantized(node.operand(1)) && is_dequantized(node.operand(2));
+  return is<Op::Linear>(node) && is_dequantized(parts_of(node).w);
 }
 
 // A norm of a sum that no kernel of its own makes: a linear adds its residual, or the norm reads
@@ -67,6 +79,7 @@ constexpr Pattern kPatterns[] = {
     {"fused_matmul_bias_act", is_bias_act},
     {"fused_matmul_residual", has_residual},
     {"fused_shared_input", is_shared_input},
+    {"fused_dequantize_matmul", is_dequantize_matmul},
 };
 
 class Counter {

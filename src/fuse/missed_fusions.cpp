@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <map>
 
+#include "fuse/dequantized.h"
 #include "fuse/deviation.h"
 #include "fuse/fuse.h"
-#include "fuse/linear_parts.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 namespace {
 
+using graph::LinearParts;
 using graph::Node;
 using graph::Op;
 using graph::Value;
@@ -66,8 +68,9 @@ std::optional<Miss> missed_attention(const Node& node, const graph::UseLists& us
 bool is_folded(const Node& root, const graph::UseLists& uses) {
   for (const graph::UseLists::Use& inverse : uses.uses(Value{&root})) {
     for (const graph::UseLists::Use& use : uses.uses(Value{inverse.user})) {
-      const bool scales = use.user->attributes().integer("row_scale", 0) != 0;
-      if (scales && use.operand == use.user->operand_count() - 1) return true;
+      const Op op = use.user->op();
+      const bool linear = op == Op::Linear || op == Op::GatedLinear;
+      if (linear && parts_of(*use.user).row_scale == Value{inverse.user}) return true;
     }
   }
   return false;
@@ -142,6 +145,11 @@ std::optional<Miss> missed_residual_norm(const Node& node, const graph::UseLists
   return Miss{"the product that is added is needed elsewhere, or has a residual already", kShared};
 }
 
+std::optional<Miss> missed_dequantize(const Node& node, const graph::UseLists&) {
+  if (node.op() != Op::MatMul || !is_dequantized(node.operand(1))) return std::nullopt;
+  return Miss{"a vector is multiplied, or more than one matrix", "multiply rows by one matrix"};
+}
+
 struct Row {
   const char* pattern;
   std::optional<Miss> (*missed)(const Node& node, const graph::UseLists& uses);
@@ -159,6 +167,7 @@ constexpr Row kRows[] = {
     {"fused_matmul_bias_act", missed_bias, fuse_linear, Op::Linear},
     {"fused_swiglu", missed_swiglu, fuse_gated_linear, Op::GatedLinear},
     {"fused_residual_norm", missed_residual_norm, nullptr, {}},
+    {"fused_dequantize_matmul", missed_dequantize, nullptr, {}},
 };
 
 std::vector<const Node*> nodes_of(const graph::Graph& graph, Op op) {

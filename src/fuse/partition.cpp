@@ -15,6 +15,7 @@
 
 #include "fuse/fuse.h"
 #include "graph/host_ops.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::fuse {
 
@@ -49,16 +50,11 @@ bool is_kernel(Op op) {
          graph::has(op, graph::kReduction);
 }
 
-// Of a linear: every column of a row reads it.
-bool is_row_scale(const Node& linear, int operand) {
-  return linear.attributes().integer("row_scale", 0) != 0 && operand == linear.operand_count() - 1;
-}
-
 // Operands that a kernel reads over and over: only index maps may stand between them and memory.
 bool wants_memory(const Node& user, int operand) {
   switch (user.op()) {
-    case Op::Linear:
-      return operand < 2 || is_row_scale(user, operand);
+    case Op::Linear:  // every column of a row reads its scale
+      return operand < 2 || user.operand(operand) == graph::parts_of(user).row_scale;
     case Op::Conv:
     case Op::ConvTranspose:
     case Op::MaxPool:

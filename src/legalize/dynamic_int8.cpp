@@ -1,7 +1,7 @@
 // See dynamic_int8.h.
 #include "legalize/dynamic_int8.h"
 
-#include "graph/activation.h"
+#include "graph/linear_parts.h"
 
 namespace tenon::legalize {
 
@@ -40,24 +40,19 @@ bool is_quantizable(const Node& node) {
 }
 
 Value contraction_by_int8(Graph& g, const Node& node, std::span<const Value> operands) {
-  const auto& attributes = node.attributes();
-  const bool has_row_scale = attributes.integer("row_scale", 0) != 0;
-  const Quantized x = quantized(g, operands[0], operands[0].shape().rank() - 1);
+  const graph::LinearParts parts = parts_of(node, operands);
+  const Quantized x = quantized(g, parts.x, parts.x.shape().rank() - 1);
   const auto product = [&](Value weight) {
     const Quantized w = quantized(g, weight, 0);
     const Value sums = g.cast(g.matmul(x.integers, w.integers), DType::F32);
     const Value result = g.mul(g.mul(sums, x.scale), w.scale);
-    return has_row_scale ? g.mul(result, operands.back()) : result;
+    return parts.row_scale ? g.mul(result, parts.row_scale) : result;
   };
-  Value result = product(operands[1]);
-  if (node.op() == Op::MatMul) return result;
-  const graph::Activation activation = *graph::parse_activation(attributes.text("activation"));
-  if (node.op() == Op::GatedLinear)
-    return g.mul(g.activation(activation, result), product(operands[2]));
-  size_t next = 2;
-  if (attributes.integer("bias", 0) != 0) result = g.add(result, operands[next++]);
-  result = g.activation(activation, result);
-  return attributes.integer("residual", 0) != 0 ? g.add(result, operands[next]) : result;
+  Value result = product(parts.w);
+  if (parts.bias) result = g.add(result, parts.bias);
+  result = g.activation(parts.activation, result);
+  if (parts.up) result = g.mul(result, product(parts.up));
+  return parts.residual ? g.add(result, parts.residual) : result;
 }
 
 }  // namespace tenon::legalize

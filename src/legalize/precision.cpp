@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "graph/fixed_nodes.h"
 #include "legalize/dynamic_int8.h"
 
 namespace tenon::legalize {
@@ -74,12 +75,9 @@ class Rewriter {
  public:
   Rewriter(const Graph& graph, const NumbersOfCategories& numbers)
       : graph_(graph), numbers_(numbers) {
-    for (const Node* node : graph.topological()) {
-      const bool leaf = node->op() == Op::Param || node->op() == Op::Constant;
-      const bool made_of_weights =
-          node->operand_count() > 0 &&
-          std::ranges::all_of(node->operands(), [&](Value v) { return weights_.contains(v.node); });
-      if (leaf || made_of_weights) weights_.insert(node);
+    const std::vector<const Node*> order = graph.topological();
+    weights_ = graph::fixed_nodes(order);
+    for (const Node* node : order) {
       if (counts(*node)) counts_.insert(node);
     }
   }
@@ -196,8 +194,8 @@ class Rewriter {
 
   const Graph& graph_;
   const NumbersOfCategories& numbers_;
-  std::unordered_set<const Node*> weights_;  // parameters, and what is made of nothing else
-  std::unordered_set<const Node*> counts_;   // stay f32
+  graph::FixedNodes weights_;
+  std::unordered_set<const Node*> counts_;  // stay f32
 };
 
 void check(const NumbersOfCategories& numbers) {

@@ -1,10 +1,7 @@
 // See fixed_nodes.h.
-#include "fuse/fixed_nodes.h"
+#include "graph/fixed_nodes.h"
 
-namespace tenon::fuse {
-
-using graph::Node;
-using graph::Op;
+namespace tenon::graph {
 
 FixedNodes fixed_nodes(std::span<const Node* const> order) {
   FixedNodes fixed;
@@ -12,11 +9,11 @@ FixedNodes fixed_nodes(std::span<const Node* const> order) {
     bool is_fixed = node->op() == Op::Param || node->op() == Op::Constant;
     if (node->operand_count() > 0) {
       is_fixed = true;
-      for (graph::Value operand : node->operands()) is_fixed &= fixed.contains(operand.node);
+      for (Value operand : node->operands()) is_fixed &= fixed.contains(operand.node);
     }
     if (is_fixed) fixed.insert(node);
   }
   return fixed;
 }
 
-}  // namespace tenon::fuse
+}  // namespace tenon::graph
