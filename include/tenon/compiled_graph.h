@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/active_extent.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
 #include "tenon/dispatch.h"
@@ -141,6 +142,18 @@ class CompiledGraph {
 
   // The extents of run_slots: a value for each of dims(). A model without dims needs none.
   void set_extents(const DimBinding& extents);
+
+  // Of a graph compiled for a bucket, inputs with an axis of extent `upper`: runs compute what a
+  // graph compiled for `actual` would, in its time, until clear_active_extent. The bucket's axis of
+  // an input is the one that the builder marked, else the first of this extent. Inputs may have
+  // either extent; outputs keep their shapes: the rows past those of `actual` stay what they were,
+  // zero before the first run. Where shapes do not follow from the extent, everything runs at
+  // `upper`, short inputs filled up with zeros: active_extent_report() says so. An `actual` above
+  // `upper` is an Error, so is an `upper` that the graph is not compiled for. A graph without marks
+  // is compiled again at its first call; one from a file must have been marked, or saved after it.
+  void set_active_extent(int64_t actual, int64_t upper);
+  void clear_active_extent();
+  const ActiveExtentReport& active_extent_report() const;
 
   // Elements row*inner .. (row+1)*inner of an output that lies in the graph's memory, as f32.
   // nullopt where there is no such output or it has fewer elements.

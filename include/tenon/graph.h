@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "tenon/active_extent.h"
 #include "tenon/shape.h"
 #include "tenon/tensor.h"
 
@@ -84,7 +85,7 @@ class Graph {
 
   // A name may be used once. Parameters without data are set on the compiled graph, before its
   // first run. Data is copied, and must have as many bytes as the type.
-  Value input(const std::string& name, const TensorType& type);
+  Value input(const std::string& name, const TensorType& type, const InputOptions& options = {});
   Value param(const std::string& name, const TensorType& type);
   Value param(const std::string& name, const TensorType& type, std::span<const std::byte> data);
   Value constant(const TensorType& type, std::span<const std::byte> data);  // at most 4096 bytes

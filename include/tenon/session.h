@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,7 @@ class Session {
 
  private:
   static CompiledGraph finish(const std::function<graph::Graph()>& read,
+                              const std::map<std::string, int>& marked,
                               const CompileOptions& options);
   static CompiledGraph load(program::Program program, int kernels, const CompileOptions& options);
   CompileOptions defaults_;

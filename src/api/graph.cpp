@@ -98,15 +98,23 @@ graph::Attributes GraphState::attributes_of(const Attributes& attributes) {
 
 Graph::Graph() : state_(std::make_shared<GraphState>()) {}
 Graph::Graph(const Graph& other)
-    : state_(std::make_shared<GraphState>(GraphState::of(other).graph)) {}
+    : state_(std::make_shared<GraphState>(GraphState::of(other).graph)) {
+  state_->bucket_axes = GraphState::of(other).bucket_axes;
+}
 Graph& Graph::operator=(const Graph& other) { return *this = Graph(other); }
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
-Value Graph::input(const std::string& name, const TensorType& type) {
+Value Graph::input(const std::string& name, const TensorType& type, const InputOptions& options) {
   GraphState& state = GraphState::of(*this);
-  return state.value(state.graph.input(name, type));
+  if (options.bucket_axis == -1) return state.value(state.graph.input(name, type));
+  graph::Graph with = state.graph;
+  const graph::Value input = with.input(name, type);
+  check_bucket_axis(input, options.bucket_axis);
+  state.graph = std::move(with);
+  state.bucket_axes[name] = options.bucket_axis;
+  return state.value(input);
 }
 
 Value Graph::param(const std::string& name, const TensorType& type) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "graph/active_extent.h"
 #include "graph/graph.h"
 #include "tenon/graph.h"
 
@@ -11,6 +12,7 @@ namespace tenon {
 
 struct GraphState : std::enable_shared_from_this<GraphState> {
   graph::Graph graph;
+  graph::BucketAxes bucket_axes = {};  // that the builder marked
 
   GraphState() = default;
   explicit GraphState(graph::Graph from) : graph(std::move(from)) {}

@@ -24,6 +24,11 @@ graph::Graph bound(const Graph& graph, const CompileOptions& options) {
                                      : graph::specialize(source, options.dim_binding.values());
 }
 
+driver::Options with_marks(driver::Options options, const Graph& graph) {
+  options.bucket_axes = GraphState::of(graph).bucket_axes;
+  return options;
+}
+
 CompileOptions resolved(const CompileOptions& options) {
   check_dim_bounds(options);
   return with_profile(options);
@@ -58,7 +63,7 @@ Graph CompilePipeline::lower_hir(const HirModule& module) const {
 Graph CompilePipeline::preprocess(const Graph& graph) const {
   const CompileOptions options = resolved(options_);
   const auto level = verbosity_of(options);
-  driver::Pipeline pipeline(driver_options(options));
+  driver::Pipeline pipeline(with_marks(driver_options(options), graph));
   return GraphState::wrap(pipeline.preprocess(bound(graph, options)));
 }
 
@@ -86,7 +91,7 @@ LirModule CompilePipeline::plan_lir_with_options(const Graph& optimized,
 CompileResult CompilePipeline::compile_mir(const Graph& graph) const {
   const CompileOptions options = resolved(options_);
   const auto level = verbosity_of(options);
-  driver::Pipeline pipeline(driver_options(options));
+  driver::Pipeline pipeline(with_marks(driver_options(options), graph));
   driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(bound(graph, options)));
   return {LirState::plan_of(optimized.graph, options), std::move(optimized.fusion),
           std::move(optimized.dispatch)};
@@ -112,7 +117,7 @@ std::vector<StageText> CompilePipeline::inspect(const Graph& graph) const {
   std::vector<StageText> texts;
   const CompileOptions options = resolved(options_);
   const auto level = verbosity_of(options);
-  driver::Options how = driver_options(options);
+  driver::Options how = with_marks(driver_options(options), graph);
   how.dump = [&](std::string_view stage, const std::string& text) {
     texts.push_back({std::string(stage), text});
   };

@@ -12,7 +12,9 @@
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
 #include "driver/failed_graph.h"
+#include "graph/active_extent.h"
 #include "graph/specialize.h"
+#include "graph/state.h"
 #include "import/onnx/onnx.h"
 
 namespace tenon {
@@ -50,6 +52,51 @@ void check_planned_by(const CompileOptions& planned, const CompileOptions& asked
         "dim_binding are given to the pipeline that plans it");
 }
 
+// Compiling again would lose them.
+void check_no_states(const graph::Graph& graph) {
+  for (const graph::Value& input : graph.inputs()) {
+    if (graph::state_layout(input))
+      throw unsupported_error(
+          "[set_active_extent] the graph has states: mark the bucket's axis of an input");
+  }
+}
+
+compiled::ActiveProgram opened(program::Program program, int kernels, ActiveExtentReport report,
+                               const CompileOptions& options) {
+  auto shared = std::make_shared<const program::Program>(std::move(program));
+  auto executor = open(options, shared);
+  return {std::move(shared), std::move(executor), kernels, std::move(report)};
+}
+
+// Of a graph that was compiled before, for a bucket.
+compiled::ActiveProgram compile_bucket(const graph::Graph& graph, const graph::BucketAxes& marked,
+                                       int64_t upper, const CompileOptions& options) {
+  const auto level = verbosity_of(options);
+  if (marked.empty()) check_no_states(graph);
+  driver::Options how = driver_options(options);
+  how.bucket_axes = graph::bucket_axes(graph, marked, upper);
+  driver::Compiled compiled = driver::compile_or_save(graph, how);
+  if (compiled.active.upper == 0) {
+    compiled.active = {.upper = upper, .fallback = "the pass active_extent is skipped"};
+    for (const auto& [input, axis] : how.bucket_axes)
+      compiled.active.inputs.push_back({input, {axis}});
+  }
+  return opened(std::move(compiled.program), compiled.kernels, std::move(compiled.active), options);
+}
+
+// Of one that was planned.
+compiled::ActiveProgram plan_bucket(const graph::Graph& graph, int64_t upper,
+                                    const CompileOptions& options) {
+  const auto level = verbosity_of(options);
+  check_no_states(graph);
+  graph::ActiveGraph active =
+      graph::with_active_extent(graph, graph::bucket_axes(graph, {}, upper));
+  driver::Pipeline pipeline(driver_options(options));
+  driver::Lir lir = pipeline.plan(active.graph);
+  const int kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
+  return opened(pipeline.generate(std::move(lir)), kernels, std::move(active.report), options);
+}
+
 }  // namespace
 
 // What every way of compiling ends with.
@@ -69,16 +116,22 @@ CompiledGraph Session::load(program::Program compiled, int kernels, const Compil
 
 // Of a graph, wherever it comes from.
 CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
+                              const std::map<std::string, int>& marked,
                               const CompileOptions& options) {
   const auto begin = Clock::now();
   const auto level = verbosity_of(options);
-  const driver::Options how = driver_options(options);
+  driver::Options how = driver_options(options);
+  how.bucket_axes = marked;
   graph::Graph graph = read();
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
   driver::Compiled compiled = driver::compile_or_save(graph, how);
   CompiledGraph result = load(std::move(compiled.program), compiled.kernels, options);
   result.impl().fusion = std::move(compiled.fusion);
   result.impl().dispatch = std::move(compiled.dispatch);
+  result.impl().serve_rows(std::move(compiled.active));
+  result.impl().make_active = [graph = std::move(graph), marked, options](int64_t upper) {
+    return compile_bucket(graph, marked, upper, options);
+  };
   result.impl().stats.milliseconds = milliseconds_since(begin);
   return result;
 }
@@ -93,7 +146,7 @@ CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) 
   const graph::Graph& inner = GraphState::of(graph).graph;
   if (inner.outputs().empty())
     throw user_error("[compile] the graph has no outputs: call set_outputs before");
-  return finish([&] { return inner; }, options);
+  return finish([&] { return inner; }, GraphState::of(graph).bucket_axes, options);
 }
 
 CompiledGraph Session::compile(const HirModule& module, const CompileOptions& options) const {
@@ -124,13 +177,16 @@ CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given
   driver::Pipeline pipeline(driver_options(options));
   const int kernels = state.lir.body_kernels + static_cast<int>(state.lir.kernels.size());
   CompiledGraph result = load(pipeline.generate(state.lir), kernels, options);
+  result.impl().make_active = [graph = state.lir.graph, options](int64_t upper) {
+    return plan_bucket(graph, upper, options);
+  };
   result.impl().stats.milliseconds = milliseconds_since(begin);
   return result;
 }
 
 CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& given) const {
   const CompileOptions options = with_profile(merged(defaults_, given));
-  return finish([&] { return onnx::import_file(path, {.dim_bounds = options.dim_bounds}); },
+  return finish([&] { return onnx::import_file(path, {.dim_bounds = options.dim_bounds}); }, {},
                 options);
 }
 

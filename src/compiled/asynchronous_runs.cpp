@@ -23,7 +23,7 @@ void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& 
   const runtime::RunOptions wanted = runtime_options(options);
   runtime::Executor& executor = impl.bind(inputs);
   impl.pending = false;  // where this one does not begin, none is left
-  check(impl.block.begin(executor, wanted), executor);
+  check(impl.block.begin(executor, impl.rows, wanted), executor);
   impl.pending = true;
   if (!executor.works_ahead()) impl.settle();
 }
@@ -85,17 +85,22 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
   if (lanes[0]->works_ahead() && sets.size() > 1) lanes.push_back(&impl.second_executor());
   Pipelined pipelined(std::move(lanes), runtime_options(options));
   impl.block.forget();
+  std::vector<std::vector<OwnedTensor>> results;
   for (size_t i = 0; i < sets.size(); ++i) {
     try {
-      compiled::collect_inputs(impl.program->inputs, impl.input_shapes, sets[i], impl.inputs);
-      pipelined.begin(impl.inputs);
+      impl.show(sets[i]);
+      if (impl.rows.is_set()) {  // rows past the active ones are kept in the block from run to run
+        impl.run_into_block(impl.bind_shown(), options);
+        results.push_back(compiled::copy_of(impl.block, impl.program->outputs));
+      } else {
+        pipelined.begin(impl.inputs);
+      }
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("set {} of {}: {}", i, sets.size(), error.what()));
     }
   }
-  std::vector<std::vector<OwnedTensor>> results;
   for (runtime::OwnedRun& run : pipelined.finish())
     results.push_back(compiled::named(*impl.program, run.take()));
   return results;

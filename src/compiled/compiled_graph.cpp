@@ -6,14 +6,19 @@
 #include "compiled/as_f32.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
+#include "types/active_extent.h"
 
 namespace tenon {
 
 namespace {
 
+// With all rows of a bucket.
 TensorInfo describe(const std::string& name, const TensorType& type) {
   TensorInfo info{name, type.dtype, {}};
-  for (const Dim& dim : type.shape) info.shape.push_back(dim.to_string());
+  for (const Dim& dim : type.shape) {
+    const auto active = find_active_extent(dim.symbols());
+    info.shape.push_back((active ? dim.substitute(*active, active->bounds().hi) : dim).to_string());
+  }
   return info;
 }
 
@@ -60,8 +65,10 @@ CompiledGraph::Impl::Impl(std::shared_ptr<const program::Program> of, Device on,
       loaded(std::move(executor)),
       inputs(program->inputs.size()),
       outputs(program->outputs.size()),
-      input_shapes(compiled::static_shapes(program->inputs)),
-      block(*program) {}
+      block(*program),
+      rows(*program) {
+  serve_rows({});
+}
 
 runtime::Executor& CompiledGraph::Impl::executor() {
   if (!loaded)
@@ -92,6 +99,9 @@ CompiledGraph CompiledGraph::clone() const {
   copy->fusion = from.fusion;
   copy->dispatch = from.dispatch;
   copy->extents = from.extents;
+  copy->rows = from.rows;
+  copy->active = from.active;
+  copy->make_active = from.make_active;
   return CompiledGraph(std::move(copy));
 }
 
@@ -143,24 +153,34 @@ void CompiledGraph::set_param_typed(const std::string& name, std::span<const std
 int64_t CompiledGraph::peak_bytes(const DimBinding& extents) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  return impl.executor().peak_bytes(extents.values()).take();
+  auto values = extents.values();
+  if (find_active_extent(impl.program->symbols))
+    values.insert_or_assign(std::string(kActiveExtent), impl.rows.computed());
+  return impl.executor().peak_bytes(values).take();
 }
 
 std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   runtime::Executor& executor = impl.executor();
-  compiled::collect_inputs(impl.program->inputs, impl.input_shapes, inputs, impl.inputs);
-  for (runtime::IoView& view : impl.inputs) view.data = &impl;  // nobody reads it
+  compiled::collect_inputs(impl.program->inputs, impl.rows.input_shapes(), inputs, impl.inputs);
+  for (size_t i = 0; i < impl.inputs.size(); ++i) {
+    impl.inputs[i].data = nullptr;  // nobody reads it
+    impl.inputs[i] = impl.rows.input(i, impl.inputs[i]);
+    impl.inputs[i].data = &impl;
+  }
   executor.bind(impl.inputs).throw_if_error();
+  impl.rows.resolve(impl.inputs);
   std::vector<MemoryUse> uses;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
     uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
   }
   for (size_t i = 0; i < impl.outputs.size(); ++i) {
     if (impl.program->outputs[i].late >= 0) continue;  // only the run knows
-    uses.push_back(tenon::memory_of("output", impl.program->outputs[i],
-                                    executor.output_extents(static_cast<int>(i))));
+    const auto all_rows = impl.rows.full_extents(i);
+    uses.push_back(tenon::memory_of(
+        "output", impl.program->outputs[i],
+        all_rows.empty() ? executor.output_extents(static_cast<int>(i)) : all_rows));
   }
   uses.push_back({"the arena", executor.measure_arena().take()});
   return uses;
@@ -173,6 +193,7 @@ std::vector<TensorInfo> CompiledGraph::params() const { return describe(impl().p
 std::vector<DimInfo> CompiledGraph::dims() const {
   std::vector<DimInfo> infos;
   for (const Symbol& symbol : impl().program->symbols) {
+    if (symbol.name() == kActiveExtent) continue;
     infos.push_back({symbol.name(), symbol.bounds().lo, symbol.bounds().hi});
   }
   return infos;

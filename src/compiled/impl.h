@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "compiled/active_rows.h"
 #include "compiled/named_views.h"
 #include "compiled/output_block.h"
 #include "program/program.h"
@@ -29,6 +31,14 @@ class Exclusive {
   std::atomic<bool>& busy_;
 };
 
+// A program for the active extent of a bucket, and what runs it.
+struct ActiveProgram {
+  std::shared_ptr<const program::Program> program;
+  std::unique_ptr<runtime::Executor> executor;  // null where the device is not there
+  int kernels = 0;
+  ActiveExtentReport report;
+};
+
 }  // namespace compiled
 
 struct CompiledGraph::Impl {
@@ -41,10 +51,13 @@ struct CompiledGraph::Impl {
   CompileStats stats;
   FusionReport fusion;
   DispatchReport dispatch;
-  std::vector<runtime::IoView> inputs, outputs;     // of the present run, in the program's order
-  std::vector<compiled::StaticShape> input_shapes;  // as the model says them
+  std::vector<runtime::IoView> inputs, outputs;  // of the present run, in the program's order
   std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots
   compiled::OutputBlock block;
+  compiled::ActiveRows rows;
+  ActiveExtentReport active;
+  // Compiles again for a bucket; absent where there is nothing to compile from.
+  std::function<compiled::ActiveProgram(int64_t upper)> make_active;
   bool pending = false;  // a run into the block was begun and not waited for
   // What takes every other set of run_pipelined, where runs go on by themselves.
   std::unique_ptr<runtime::Executor> second;
@@ -55,7 +68,10 @@ struct CompiledGraph::Impl {
   // Inputs that fit: from here on the outputs of the last run are gone. Others are a User error
   // that changes nothing.
   runtime::Executor& bind(const NamedInputs& given);
-  runtime::Executor& bind_shown();  // what `inputs` shows
+  runtime::Executor& bind_shown();             // what `inputs` shows
+  void show(const NamedInputs& given);         // as the program takes them
+  void serve_bucket(int64_t upper);            // from here on
+  void serve_rows(ActiveExtentReport report);  // of the program, by which it was compiled
   runtime::Executor& second_executor();
   void settle();  // waits for what is pending; its error is thrown here
   void run_into_block(runtime::Executor& bound, const RunOptions& options);
@@ -72,6 +88,8 @@ namespace compiled {
 // With the names and dtypes of the program's outputs.
 std::vector<OwnedTensor> named(const program::Program& program,
                                std::vector<runtime::OwnedOutput> outputs);
+std::vector<OwnedTensor> copy_of(const OutputBlock& block,
+                                 const std::vector<program::IoSlot>& outputs);
 runtime::RunOptions runtime_options(const RunOptions& options);
 void check(const Status& status, const runtime::Executor& executor);  // Cancelled where it was
 

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -39,20 +41,24 @@ IoView io_view(const MutableTensorView& view) {
   return {view.data, view.dtype, view.shape, view.capacity};
 }
 
+int64_t count(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
 // The caller's extents, or the model's where the caller said only how many elements there are.
-IoView io_view(const TensorView& view, const program::IoSlot& slot, const StaticShape& shape) {
+IoView io_view(const TensorView& view, const program::IoSlot& slot, const InputShapes& shapes) {
   void* data = const_cast<void*>(view.data);
   if (view.elements < 0) return {data, view.dtype, view.shape, view.capacity};
-  if (!shape) {
+  if (!shapes.whole) {
     throw user_error("input \"{}\" is {}: its extents must be given, not only {} elements",
                      slot.name, slot.type.to_string(), view.elements);
   }
-  const int64_t needed = slot.type.shape.elements().const_value();
-  if (view.elements != needed) {
-    throw user_error("input \"{}\" is {} and has {} elements, but {} are given", slot.name,
-                     slot.type.to_string(), needed, view.elements);
+  for (const StaticShape* shape : {&shapes.whole, &shapes.active}) {
+    if (view.elements == count(**shape)) return {data, view.dtype, **shape, {}};
   }
-  return {data, view.dtype, *shape, {}};
+  throw user_error("input \"{}\" is {}[{}] and has {} elements, but {} are given", slot.name,
+                   to_string(slot.type.dtype), fmt::join(*shapes.whole, ", "), count(*shapes.whole),
+                   view.elements);
 }
 
 // `show(view, i)` is the view of slot i.
@@ -70,19 +76,8 @@ void collect(const char* role, const std::vector<program::IoSlot>& slots,
 
 }  // namespace
 
-std::vector<StaticShape> static_shapes(const std::vector<program::IoSlot>& slots) {
-  std::vector<StaticShape> shapes;
-  for (const program::IoSlot& slot : slots) {
-    StaticShape& shape = shapes.emplace_back();
-    if (!slot.type.shape.is_static() || !slot.type.shape.elements().is_const()) continue;
-    shape.emplace();
-    for (const Dim& dim : slot.type.shape) shape->push_back(dim.const_value());
-  }
-  return shapes;
-}
-
 void collect_inputs(const std::vector<program::IoSlot>& slots,
-                    const std::vector<StaticShape>& shapes, const NamedInputs& given,
+                    const std::vector<InputShapes>& shapes, const NamedInputs& given,
                     std::vector<IoView>& views) {
   collect("input", slots, given, views,
           [&](const TensorView& view, size_t i) { return io_view(view, slots[i], shapes[i]); });

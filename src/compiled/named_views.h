@@ -12,13 +12,17 @@
 namespace tenon::compiled {
 
 using StaticShape = std::optional<std::vector<int64_t>>;  // nullopt: it has a symbol
-std::vector<StaticShape> static_shapes(const std::vector<program::IoSlot>& slots);
+
+// Of an input, with all rows of a bucket and with the active ones.
+struct InputShapes {
+  StaticShape whole, active;
+};
 
 // `views` has one element per slot. Unknown and missing names are User errors that list what there
 // is. `shapes`: of the slots, for views that say only how many elements they have. Allocates
 // nothing.
 void collect_inputs(const std::vector<program::IoSlot>& slots,
-                    const std::vector<StaticShape>& shapes, const NamedInputs& given,
+                    const std::vector<InputShapes>& shapes, const NamedInputs& given,
                     std::vector<runtime::IoView>& views);
 void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutputs& given,
                      std::vector<runtime::IoView>& views);

@@ -21,16 +21,18 @@ OutputBlock::OutputBlock(const program::Program& program)
 }
 
 // Offsets of the outputs whose extents are known before the run, or of those known after it.
-Status OutputBlock::place(const runtime::Executor& executor, bool late) {
+Status OutputBlock::place(const runtime::Executor& executor, const ActiveRows* rows, bool late) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     if ((program_->outputs[i].late >= 0) != late) continue;
-    const auto extents = executor.output_extents(static_cast<int>(i));
+    auto extents = executor.output_extents(static_cast<int>(i));
+    if (rows && !rows->full_extents(i).empty()) extents = rows->full_extents(i);
     const auto bytes = runtime::dense_bytes(views_[i].dtype, extents);
     if (!bytes) return bytes.error();
     int64_t end = 0;
     if (__builtin_add_overflow(used_, bytes.value(), &end) || end > runtime::kMostBytes)
       return user_error("out of memory: {} bytes for output \"{}\"", bytes.value(),
                         program_->outputs[i].name);
+    moved_ = moved_ || slots_[i].offset != used_ || slots_[i].length != bytes.value();
     slots_[i] = {used_, bytes.value()};
     views_[i].shape.assign(extents.begin(), extents.end());
     used_ = (end + kAlignment - 1) / kAlignment * kAlignment;
@@ -45,7 +47,7 @@ void OutputBlock::point() {
 // What only the run could know comes after the others, which move where there is no room.
 Status OutputBlock::take_late(runtime::Executor& executor) {
   const int64_t before = used_;
-  if (Status status = place(executor, true); !status.ok()) return status;
+  if (Status status = place(executor, nullptr, true); !status.ok()) return status;
   if (used_ > block_.size()) {
     runtime::MemoryBlock larger;
     if (Status status = larger.reserve(used_, "outputs"); !status.ok()) return status;
@@ -69,14 +71,21 @@ Status OutputBlock::make_room(runtime::Executor& executor) {
   return block_.reserve(used_, "outputs");
 }
 
-Status OutputBlock::begin(runtime::Executor& executor, const runtime::RunOptions& options) {
+Status OutputBlock::begin(runtime::Executor& executor, const ActiveRows& rows,
+                          const runtime::RunOptions& options) {
   filled_ = false;
   used_ = 0;
-  if (Status status = place(executor, false); !status.ok()) return status;
+  moved_ = false;
+  if (Status status = place(executor, &rows, false); !status.ok()) return status;
   if (Status status = make_room(executor); !status.ok()) return status;
+  if (moved_ && rows.upper() > 0 && used_ > 0) {
+    if (Status status = executor.wait(); !status.ok()) return status;
+    std::memset(block_.data(), 0, static_cast<size_t>(used_));
+  }
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (program_->outputs[i].late >= 0) continue;
-    targets_[i] = {block_.data() + slots_[i].offset, views_[i].dtype, views_[i].shape, {}};
+    targets_[i] = {block_.data() + slots_[i].offset, views_[i].dtype,
+                   executor.output_extents(static_cast<int>(i)), views_[i].shape};
   }
   return executor.commit(targets_, options);
 }
@@ -91,8 +100,9 @@ Status OutputBlock::finish(runtime::Executor& executor) {
   return {};
 }
 
-Status OutputBlock::run(runtime::Executor& executor, const runtime::RunOptions& options) {
-  if (Status status = begin(executor, options); !status.ok()) return status;
+Status OutputBlock::run(runtime::Executor& executor, const ActiveRows& rows,
+                        const runtime::RunOptions& options) {
+  if (Status status = begin(executor, rows, options); !status.ok()) return status;
   return finish(executor);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiled/active_rows.h"
 #include "runtime/executor.h"
 #include "tenon/compiled_graph.h"
 
@@ -15,11 +16,18 @@ class OutputBlock {
  public:
   explicit OutputBlock(const program::Program& program);  // which must outlive it
 
-  // Binds nothing: the executor has bound its inputs. Begins a run, outputs to this memory.
-  Status begin(runtime::Executor& executor, const runtime::RunOptions& options);
+  // Another program for the same outputs.
+  void serve(const program::Program& program) { program_ = &program; }
+
+  // Binds nothing: the executor has bound its inputs. Begins a run, outputs to this memory: all
+  // rows of a bucket lie there, the active ones are written, the others stay what they were, or
+  // zero where the outputs did not lie like this in the last run.
+  Status begin(runtime::Executor& executor, const ActiveRows& rows,
+               const runtime::RunOptions& options);
   // Waits for what was begun; the outputs of the last run are here.
   Status finish(runtime::Executor& executor);
-  Status run(runtime::Executor& executor, const runtime::RunOptions& options);
+  Status run(runtime::Executor& executor, const ActiveRows& rows,
+             const runtime::RunOptions& options);
   void forget() { filled_ = false; }  // the last run's outputs are elsewhere
 
   // Of the last run, if they are here.
@@ -29,7 +37,7 @@ class OutputBlock {
   const std::vector<TensorView>& views() const { return views_; }
 
  private:
-  Status place(const runtime::Executor& executor, bool late);
+  Status place(const runtime::Executor& executor, const ActiveRows* rows, bool late);
   Status take_late(runtime::Executor& executor);
   Status make_room(runtime::Executor& executor);
   void point();
@@ -41,6 +49,7 @@ class OutputBlock {
   std::vector<TensorView> views_;
   std::vector<runtime::IoView> targets_;
   bool has_late_ = false;
+  bool moved_ = false;  // outputs lie elsewhere than in the last run
   bool filled_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "compiled/as_f32.h"
 #include "compiled/impl.h"
+#include "types/active_extent.h"
 
 namespace tenon {
 
@@ -17,6 +18,7 @@ namespace {
 void check_extents(const program::Program& program, const DimBinding& extents) {
   const auto& values = extents.values();
   for (const Symbol& symbol : program.symbols) {
+    if (symbol.name() == kActiveExtent) continue;
     const auto found = values.find(symbol.name());
     if (found == values.end()) throw user_error("[set_extents] {} has no value", symbol.name());
     const Bounds bounds = symbol.bounds();
@@ -27,7 +29,7 @@ void check_extents(const program::Program& program, const DimBinding& extents) {
   }
   for (const auto& [name, value] : values) {
     const auto known = [&](const Symbol& symbol) { return symbol.name() == name; };
-    if (std::ranges::none_of(program.symbols, known))
+    if (name == kActiveExtent || std::ranges::none_of(program.symbols, known))
       throw user_error("[set_extents] the model has no dim \"{}\"", name);
   }
 }
@@ -36,6 +38,7 @@ std::vector<std::vector<int64_t>> input_extents(const program::Program& program,
                                                 const DimBinding& extents) {
   check_extents(program, extents);
   const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
+    if (symbol.name() == kActiveExtent) return symbol.bounds().hi;
     const auto found = extents.values().find(symbol.name());
     return found == extents.values().end() ? std::nullopt : std::optional(found->second);
   };
@@ -78,25 +81,43 @@ std::vector<OwnedTensor> compiled::named(const program::Program& program,
   return results;
 }
 
+std::vector<OwnedTensor> compiled::copy_of(const compiled::OutputBlock& block,
+                                           const std::vector<program::IoSlot>& outputs) {
+  std::vector<OwnedTensor> results;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorView& view = block.views()[i];
+    const OutputSlot& slot = block.slots()[i];
+    const std::byte* first = block.data() + slot.offset;
+    results.push_back({outputs[i].name, view.dtype, view.shape, {first, first + slot.length}});
+  }
+  return results;
+}
+
 void compiled::check(const Status& status, const runtime::Executor& executor) {
   if (!status.ok() && executor.cancelled()) throw Cancelled();
   status.throw_if_error();
 }
 
+void CompiledGraph::Impl::show(const NamedInputs& given) {
+  compiled::collect_inputs(program->inputs, rows.input_shapes(), given, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = rows.input(i, inputs[i]);
+}
+
 runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given) {
-  compiled::collect_inputs(program->inputs, input_shapes, given, inputs);
+  show(given);
   return bind_shown();
 }
 
 runtime::Executor& CompiledGraph::Impl::bind_shown() {
   runtime::Executor& bound = executor();
   bound.bind(inputs).throw_if_error();
+  rows.resolve(inputs);
   block.forget();
   return bound;
 }
 
 void CompiledGraph::Impl::run_into_block(runtime::Executor& bound, const RunOptions& options) {
-  check(block.run(bound, runtime_options(options)), bound);
+  check(block.run(bound, rows, runtime_options(options)), bound);
 }
 
 std::vector<std::vector<float>> CompiledGraph::run(const NamedInputs& inputs,
@@ -129,6 +150,10 @@ std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   runtime::Executor& executor = impl.bind(inputs);
+  if (impl.rows.is_set()) {  // what is kept of rows past the active ones lies in the block
+    impl.run_into_block(executor, options);
+    return compiled::copy_of(impl.block, impl.program->outputs);
+  }
   auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
   if (!ran && executor.cancelled()) throw Cancelled();
   return compiled::named(*impl.program, ran.take());
@@ -140,6 +165,8 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
   const Impl::Settled settled(impl);
   compiled::collect_outputs(impl.program->outputs, outputs, impl.outputs);
   runtime::Executor& executor = impl.bind(inputs);
+  for (size_t i = 0; i < impl.outputs.size(); ++i)
+    impl.outputs[i] = impl.rows.output(i, impl.outputs[i]);
   check(executor.execute(impl.outputs, runtime_options(options)), executor);
 }
 
@@ -163,7 +190,9 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
   const Impl::Settled settled(impl);
   const auto& slots = impl.program->inputs;
   if (!impl.extents) {
-    if (!impl.program->symbols.empty())
+    const bool has_dims =
+        impl.program->symbols.size() > (find_active_extent(impl.program->symbols) ? 1 : 0);
+    if (has_dims)
       throw user_error("[run_slots] the model has dims without values: call set_extents before");
     impl.extents = input_extents(*impl.program, {});
   }
@@ -171,14 +200,16 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
     throw user_error("[run_slots] {} inputs are given, the model has {}", inputs.size(),
                      slots.size());
   for (size_t i = 0; i < slots.size(); ++i) {
-    const IoView view{
+    IoView view{
         const_cast<std::byte*>(inputs[i].data()), slots[i].type.dtype, (*impl.extents)[i], {}};
+    const auto given = static_cast<int64_t>(inputs[i].size());
     const auto needed = runtime::dense_bytes(view.dtype, view.shape).take();
-    if (static_cast<int64_t>(inputs[i].size()) != needed)
+    if (given != needed) view.shape = impl.rows.active_shape(i, view.shape);
+    if (given != runtime::dense_bytes(view.dtype, view.shape).take())
       throw user_error(
           "[run_slots] input \"{}\" {} has {} bytes at these extents, but {} are given",
           slots[i].name, slots[i].type.to_string(), needed, inputs[i].size());
-    impl.inputs[i] = view;
+    impl.inputs[i] = impl.rows.input(i, view);
   }
   impl.run_into_block(impl.bind_shown(), options);
   return impl.block.slots();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,7 +34,8 @@ struct Options {
   std::optional<DispatchOptions> dispatch;  // absent: as the environment says
   // What the backend may take as it is; absent: all that it has kernels for.
   std::optional<std::set<std::string>> supported_ops;
-  std::set<std::string> outer_symbols;  // of a body: those that have values around it
+  std::map<std::string, int> bucket_axes;  // marked ones of inputs: see graph/active_extent.h
+  std::set<std::string> outer_symbols;     // of a body: those that have values around it
   // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
   // `tenon show`).
   std::function<void(std::string_view pass, const std::string& text)> dump;

@@ -10,6 +10,7 @@
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
+#include "graph/active_extent.h"
 #include "legalize/decompose.h"
 #include "legalize/dispatch.h"
 #include "legalize/legalize.h"
@@ -68,6 +69,7 @@ struct PassContext {
   const Options& options;
   const graph::Claims& claims;
   DispatchReport& dispatch;
+  ActiveExtentReport& active;
 };
 
 enum class Stage : uint8_t { Preprocess, Optimize };
@@ -87,6 +89,13 @@ graph::Graph plain(const graph::Graph& graph, PassContext&) {
 template <graph::Graph (*function)(const graph::Graph&, const graph::Claims&)>
 graph::Graph claimed(const graph::Graph& graph, PassContext& context) {
   return function(graph, context.claims);
+}
+
+// A bucket's extent becomes a symbol.
+graph::Graph active_extent(const graph::Graph& graph, PassContext& context) {
+  graph::ActiveGraph result = graph::with_active_extent(graph, context.options.bucket_axes);
+  context.active = std::move(result.report);
+  return std::move(result.graph);
 }
 
 // A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
@@ -140,14 +149,21 @@ graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   rewritten_ = {};
   legalize::report_rewritten(source, rewritten_);
   const graph::Claims claims = claims_of(*backend_, options_);
-  return run_stage(Stage::Preprocess, source, {options_, claims, rewritten_}, times_);
+  active_ = {};
+  graph::Graph result =
+      run_stage(Stage::Preprocess, source, {options_, claims, rewritten_, active_}, times_);
+  if (active_.upper != 0) {
+    PassRunner(options_, times_).dump("active_extent_report", [&] { return active_.to_string(); });
+    log(LogLevel::Debug, "{}", active_.to_string());
+  }
+  return result;
 }
 
 Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   Optimized result{.dispatch = rewritten_};
   const graph::Claims claims = claims_of(*backend_, options_);
-  result.graph =
-      run_stage(Stage::Optimize, preprocessed, {options_, claims, result.dispatch}, times_);
+  result.graph = run_stage(Stage::Optimize, preprocessed,
+                           {options_, claims, result.dispatch, active_}, times_);
   result.fusion = fuse::fusion_report(preprocessed, result.graph, claims);
   if (options_.assert_fusion_clean) check_fusion_clean(result.fusion);
   return result;
@@ -182,6 +198,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   bool needs_bf16 = false;
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
     of_body.outer_symbols = around;
+    of_body.bucket_axes.clear();
     Compiled compiled = compile(body, of_body);
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     lir.body_kernels += compiled.kernels;
@@ -217,6 +234,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   Pipeline pipeline(options);
   Compiled result;
   Optimized optimized = pipeline.optimize(pipeline.preprocess(source));
+  result.active = pipeline.active();
   result.fusion = std::move(optimized.fusion);
   result.dispatch = std::move(optimized.dispatch);
   Lir lir = pipeline.plan(optimized.graph);

@@ -15,6 +15,7 @@
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "program/program.h"
+#include "tenon/active_extent.h"
 
 namespace tenon::driver {
 
@@ -44,6 +45,7 @@ struct Compiled {
   int kernels = 0;  // compiled; structurally equal ones count once
   FusionReport fusion;
   DispatchReport dispatch;
+  ActiveExtentReport active;
 };
 
 std::vector<std::string_view> pass_names();  // in order
@@ -62,12 +64,14 @@ class Pipeline {
   program::Program generate(Lir lir);
 
   const std::vector<PassTime>& times() const { return times_; }
+  const ActiveExtentReport& active() const { return active_; }  // of preprocess
 
  private:
   Options options_;
   std::unique_ptr<Backend> backend_;
   std::vector<PassTime> times_;
   DispatchReport rewritten_;  // by preprocess
+  ActiveExtentReport active_;
 };
 
 Compiled compile(const graph::Graph& source, const Options& options);

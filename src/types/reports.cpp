@@ -1,7 +1,9 @@
-// FusionReport and DispatchReport as text and as JSON, for whatever holds one.
+// FusionReport and DispatchReport as text and as JSON, ActiveExtentReport as text, for whatever
+// holds one.
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "tenon/active_extent.h"
 #include "tenon/dispatch.h"
 #include "tenon/fusion_report.h"
 
@@ -80,6 +82,20 @@ std::string DispatchReport::to_json() const {
                         text.empty() ? "" : ",", op, row.native, row.common, row.rewritten);
   }
   return fmt::format("{{{}}}", text);
+}
+
+std::string ActiveExtentReport::to_string() const {
+  if (upper == 0) return "no active extent\n";
+  std::string text = fallback.empty()
+                         ? fmt::format("active extent 1..{}\n", upper)
+                         : fmt::format("always the full extent {}: {}\n", upper, fallback);
+  for (const Input& input : inputs)
+    text += fmt::format("input {}: axis {}\n", input.name, fmt::join(input.axes, ", "));
+  for (const Output& output : outputs) {
+    text += fmt::format("output {}: {}, {}\n", output.name, output.shape,
+                        output.shrinks ? "shrinks" : "always whole");
+  }
+  return text;
 }
 
 }  // namespace tenon

@@ -101,7 +101,7 @@ TEST(CompilePipeline, PlansWhatWasOptimizedOnly) {
 
 TEST(CompilePipeline, ShowsEveryStage) {
   const std::vector<StageText> stages = CompilePipeline().inspect(model());
-  EXPECT_EQ(stages.front().stage, "simplify");
+  EXPECT_EQ(stages.front().stage, "active_extent");
   const auto has = [&](std::string_view stage) {
     return std::ranges::any_of(
         stages, [&](const StageText& s) { return s.stage.starts_with(stage) && !s.text.empty(); });

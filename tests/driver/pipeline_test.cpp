@@ -50,7 +50,7 @@ TEST(Pipeline, TellsWhatItFusedAndHowLongItTook) {
   const driver::Compiled compiled = driver::compile(encoder(2), {.cpu = cpu_info()});
   EXPECT_EQ(compiled.fusion.found("fused_attention"), 2);
   EXPECT_EQ(compiled.fusion.found("fused_layer_norm"), 5);
-  EXPECT_EQ(compiled.times.front().pass, "simplify");
+  EXPECT_EQ(compiled.times.front().pass, "active_extent");
   EXPECT_EQ(compiled.times.back().pass, "codegen");
 }
 

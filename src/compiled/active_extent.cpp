@@ -1,0 +1,92 @@
+// The active extent of a CompiledGraph. One program serves the whole bucket: where it was compiled
+// for constant rows only, one that can takes its place when the first active extent is set.
+#include "types/active_extent.h"
+
+#include "base/error.h"
+#include "compiled/impl.h"
+
+namespace tenon {
+namespace {
+
+// Parameters as they are set now.
+void copy_params(runtime::Executor& from, runtime::Executor& to) {
+  for (size_t i = 0; i < from.program().params.size(); ++i) {
+    const auto index = static_cast<int>(i);
+    const program::ParamSlot& slot = from.program().params[i];
+    if (!from.params().was_set(index)) continue;
+    std::vector<int64_t> extents;
+    for (const Dim& dim : slot.type.shape) extents.push_back(dim.const_value());
+    const std::vector<std::byte> value = from.read_param(index).take();
+    to.set_param(slot.name, slot.type.dtype, extents, value.data()).throw_if_error();
+  }
+}
+
+// Of a program that has an active extent.
+ActiveExtentReport describe(const program::Program& program, int64_t upper) {
+  ActiveExtentReport report{.upper = upper};
+  if (upper == 0) return report;
+  for (const program::IoSlot& slot : program.inputs) {
+    std::vector<int> axes;
+    for (int axis = 0; axis < slot.type.shape.rank(); ++axis) {
+      if (is_active(slot.type.shape[axis])) axes.push_back(axis);
+    }
+    if (!axes.empty()) report.inputs.push_back({slot.name, axes});
+  }
+  for (const program::IoSlot& slot : program.outputs)
+    report.outputs.push_back({slot.name, slot.type.to_string(), is_active(slot.type.shape)});
+  return report;
+}
+
+}  // namespace
+
+void CompiledGraph::Impl::serve_rows(ActiveExtentReport report) {
+  rows = compiled::ActiveRows(*program, report);
+  active = report.fallback.empty() ? describe(*program, rows.upper()) : std::move(report);
+}
+
+void CompiledGraph::Impl::serve_bucket(int64_t upper) {
+  if (rows.upper() == upper) return;
+  if (!make_active) {
+    if (rows.upper() > 0)
+      throw user_error("[set_active_extent] upper is {}, but the graph is compiled for {}", upper,
+                       rows.upper());
+    throw user_error(
+        "[set_active_extent] upper is {}, but the file was saved without an active extent: mark "
+        "the "
+        "bucket's axis of an input, or set an active extent before it is saved",
+        upper);
+  }
+  compiled::ActiveProgram made = make_active(upper);
+  if (loaded && made.executor) {
+    made.executor->set_threads(loaded->threads());
+    copy_params(*loaded, *made.executor);
+  }
+  second.reset();
+  block.serve(*made.program);
+  loaded = std::move(made.executor);
+  program = std::move(made.program);
+  stats.kernels = made.kernels;
+  stats.steps = static_cast<int>(program->steps.size());
+  serve_rows(std::move(made.report));
+}
+
+void CompiledGraph::set_active_extent(int64_t actual, int64_t upper) {
+  Impl& impl = this->impl();
+  const Impl::Settled settled(impl);
+  if (actual < 1 || actual > upper) {
+    throw user_error("[set_active_extent] {} rows are none of 1..upper, which is {}", actual,
+                     upper);
+  }
+  impl.serve_bucket(upper);
+  impl.rows.set(actual);
+}
+
+void CompiledGraph::clear_active_extent() {
+  Impl& impl = this->impl();
+  const Impl::Settled settled(impl);
+  impl.rows.clear();
+}
+
+const ActiveExtentReport& CompiledGraph::active_extent_report() const { return impl().active; }
+
+}  // namespace tenon
