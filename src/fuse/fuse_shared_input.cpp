@@ -1,12 +1,13 @@
 // Makes one linear of those that read the same input: q, k and v projections, gate and up. One pass
 // over x, one larger N, fewer kernels. The weights are concatenated along N and the results are
 // slices of the wide one; since weights and biases depend on parameters only, the concatenation is
-// prologue work, done once per set of weights.
+// prologue work, done once per set of weights. Weights of bytes with scales stay apart: side by
+// side they would be floats.
 #include <map>
 #include <tuple>
 
+#include "fuse/dequantized.h"
 #include "fuse/fuse.h"
-#include "fuse/join_columns.h"
 #include "fuse/match.h"
 #include "graph/fixed_nodes.h"
 #include "graph/linear_parts.h"
@@ -39,7 +40,7 @@ std::vector<Group> find_groups(std::span<const Node* const> order) {
   for (const Node* node : order) {
     if (node->op() != Op::Linear) continue;
     LinearParts parts = parts_of(*node);
-    if (parts.residual || !parts.w.shape()[1].is_const()) continue;
+    if (parts.residual || !parts.w.shape()[1].is_const() || is_dequantized(parts.w)) continue;
     bool weights_fixed =
         fixed.contains(parts.w.node) && (!parts.bias || fixed.contains(parts.bias.node));
     if (!weights_fixed || fixed.contains(parts.x.node)) continue;
@@ -64,7 +65,7 @@ Value build_wide(const Site& site, const Group& group) {
     weights.push_back(parts.w);
     if (parts.bias) biases.push_back(parts.bias);
   }
-  Value w = join_columns(site.g, weights);
+  Value w = site.g.concat(weights, 1);
   Value bias = biases.empty() ? Value{} : site.g.concat(biases, 0);
   return site.taken(site.g.linear(site.moved(first.x), w, bias, {}, first.activation,
                                   site.moved(first.row_scale)));

@@ -34,14 +34,10 @@ bool has_residual(const Node& node) { return is<Op::Linear>(node) && parts_of(no
 
 bool has_row_scale(const Node& node) { return node.attributes().integer("row_scale", 0) != 0; }
 
-// Weights are joined below the arithmetic that they have in common (join_columns.h).
 bool is_shared_input(const Node& node) {
   if (!is<Op::Linear>(node)) return false;
-  graph::Value w = parts_of(node).w;
-  while (is<Op::Cast>(*w.node) || is<Op::Sub>(*w.node) || is<Op::Mul>(*w.node) ||
-         is<Op::Reshape>(*w.node))
-    w = w.node->operand(0);
-  return is<Op::Concat>(*w.node) && w.node->attributes().integer("axis") == w.shape().rank() - 1;
+  const Node& w = *node.operand(1).node;
+  return w.op() == Op::Concat && w.attributes().integer("axis") == 1;
 }
 
 bool is_dequantize_matmul(const Node& node) {

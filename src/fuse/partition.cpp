@@ -92,10 +92,30 @@ bool is_factor(const Node& user, int operand) {
   return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand < 2;
 }
 
+using Constants = std::unordered_set<const Node*>;
+
+bool is_made_of(const Constants& constants, const Node& node) {
+  const auto is_one = [&](const Value& operand) { return constants.contains(operand.node); };
+  return node.types()[0].shape.is_static() && std::ranges::all_of(node.operands(), is_one);
+}
+
+// What is computed once per set of weights. Outputs are not: every run writes them.
+Constants constants_of(const graph::Graph& graph, const graph::UseLists& uses) {
+  Constants result;
+  for (const Node* node : graph.topological()) {
+    const bool leaf = graph::has(node->op(), graph::kLeaf);
+    const bool given = node->op() == Op::Param || node->op() == Op::Constant;
+    const bool made = !leaf && !graph::is_host_op(node->op()) && !uses.is_output({node, 0}) &&
+                      is_made_of(result, *node);
+    if (given || made) result.insert(node);
+  }
+  return result;
+}
+
 class Partitioner {
  public:
   Partitioner(const graph::Graph& graph, const FusionLimits& limits)
-      : graph_(graph), uses_(graph), limits_(limits) {}
+      : graph_(graph), uses_(graph), limits_(limits), constant_(constants_of(graph, uses_)) {}
 
   Regions run() {
     for (const Node* node : graph_.topological()) {
@@ -126,7 +146,6 @@ class Partitioner {
     const Value value{&node, 0};
     if (graph::has(node.op(), graph::kLeaf)) {
       keep(value);
-      if (node.op() == Op::Param || node.op() == Op::Constant) constant_.insert(&node);
       return;
     }
     if (graph::is_host_op(node.op())) {
@@ -134,11 +153,7 @@ class Partitioner {
       for (int i = 0; i < node.result_count(); ++i) keep({&node, i});
       return;
     }
-    bool constant = value.shape().is_static();
-    for (const Value& operand : node.operands())
-      constant = constant && constant_.contains(operand.node);
-    constant = constant && !uses_.is_output(value);  // outputs are written by every run
-    if (constant) constant_.insert(&node);
+    const bool constant = constant_.contains(&node);
     if (!constant && is_turned_query(value)) return;
     const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
     if (used && (is_kernel(node.op()) || must_store(value, constant) || ends_epilogue(value)))
@@ -154,6 +169,7 @@ class Partitioner {
     void add(const Inside& other) { steps += other.steps, inputs += other.inputs; }
   };
   Inside inside_of(Value value) const {
+    if (value.op() == Op::Constant && value.shape().elements().is_const(1)) return {};  // a number
     if (regions_.stored.contains(value)) return {.inputs = 1};
     const auto found = inside_.find(value.node);
     return found == inside_.end() ? Inside{} : found->second;
@@ -273,21 +289,17 @@ class Partitioner {
   // A value of parameters only: stored where a run reads it, except as a weight, which packing
   // reads once.
   bool feeds_a_run(Value value) const {
-    for (const auto& use : uses_.uses(value)) {
-      bool user_constant = use.user->types()[0].shape.is_static();
-      for (const Value& operand : use.user->operands())
-        user_constant = user_constant && constant_.contains(operand.node);
-      if (!user_constant && !is_weight(*use.user, use.operand)) return true;
-    }
-    return false;
+    return std::ranges::any_of(uses_.uses(value), [&](const graph::UseLists::Use& use) {
+      return !is_made_of(constant_, *use.user) && !is_weight(*use.user, use.operand);
+    });
   }
 
   const graph::Graph& graph_;
   graph::UseLists uses_;
   FusionLimits limits_;
+  Constants constant_;
   Regions regions_;
   std::unordered_map<const Node*, Inside> inside_;
-  std::unordered_set<const Node*> constant_;
   std::unordered_set<const Node*> epilogue_;  // convolutions and what follows them, not stored
   std::unordered_set<const Node*> claimed_;   // readers that compute a convolution
 };

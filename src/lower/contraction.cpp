@@ -2,6 +2,8 @@
 // epilogue of its one reduction, and the gated one, whose value has two.
 #include <algorithm>
 
+#include "graph/activation.h"
+#include "graph/linear_parts.h"
 #include "lower/region.h"
 
 namespace tenon::lower {
@@ -10,37 +12,13 @@ using namespace kernel;
 using graph::Node;
 using graph::Value;
 
-namespace {
-
-// What the attributes of a contraction say; those of a plain matmul say nothing.
-struct Epilogue {
-  explicit Epilogue(const Node& node) : gated(node.op() == graph::Op::GatedLinear) {
-    if (node.op() == graph::Op::MatMul) return;
-    const auto& attributes = node.attributes();
-    int next = gated ? 3 : 2;
-    const auto optional = [&](const char* name) {
-      return attributes.integer(name, 0) != 0 ? node.operand(next++) : Value{};
-    };
-    bias = optional("bias");
-    residual = optional("residual");
-    row_scale = optional("row_scale");
-    activation = attributes.text("activation");
-  }
-
-  bool gated;
-  Value bias = {}, residual = {}, row_scale = {};
-  std::string activation = "none";
-};
-
-}  // namespace
-
 // activation(x @ w * row_scale + bias) + residual, also plain matmul with batches of w; gated:
 // activation(x @ w * row_scale) * (x @ up * row_scale).
 Lowered lower_contraction(Region& region) {
   const Value root = region.root();
   const Node& node = *root.node;
-  const Epilogue epilogue(node);
-  const Value x = node.operand(0), w = node.operand(1);
+  const graph::LinearParts parts = parts_of(node);
+  const Value x = parts.x, w = parts.w;
   const int rank = root.shape().rank();
   const DType dtype = computed_in(root.dtype());
   // Of weights it is a number, and so are their panels, whatever the other operand calls it.
@@ -58,20 +36,21 @@ Lowered lower_contraction(Region& region) {
           reduce(Op::ReduceFma, k, depth,
                  {region.at(x, x_index), region.at(right, broadcast_index(right.shape(), index)),
                   constant(dtype, 0)});
-      return epilogue.row_scale ? sum * region.at(epilogue.row_scale, with(rows, 0)) : sum;
+      return parts.row_scale ? sum * region.at(parts.row_scale, with(rows, 0)) : sum;
     };
     ExprRef value = product(w);
-    if (epilogue.bias) value = value + region.at(epilogue.bias, {j});
-    value = activation(epilogue.activation, value);
-    if (epilogue.gated) value = value * product(node.operand(2));
-    if (epilogue.residual) value = value + region.at(epilogue.residual, with(rows, j));
+    if (parts.bias) value = value + region.at(parts.bias, {j});
+    value = activation(std::string(to_string(parts.activation)), value);
+    if (parts.up) value = value * product(parts.up);
+    if (parts.residual) value = value + region.at(parts.residual, with(rows, j));
     const Stmt s = region.store_result(with(rows, j), value);
     return append(region.take_lets(), {loop(LoopKind::Parallel, j, root.shape()[rank - 1], {s})});
   });
-  region.kernel().flops = root.shape().elements() * depth * (epilogue.gated ? 4 : 2);
+  region.kernel().flops = root.shape().elements() * depth * (parts.up ? 4 : 2);
   std::string name(graph::info(node.op()).text);
-  if (epilogue.activation != "none") name += "_" + epilogue.activation;
-  if (epilogue.residual) name += "_residual";
+  if (parts.activation != graph::Activation::None)
+    name += "_" + std::string(to_string(parts.activation));
+  if (parts.residual) name += "_residual";
   return region.finish(name, std::move(body));
 }
 

@@ -1,7 +1,9 @@
 // Packing: the right operand of a contraction, staged as panels [outer][panel][k][column] of the
 // tile's width, zero past the last column. The layout depends on the operand only, never on the
 // rows. Operands are packed even where they could be read in place: strides that are multiples of a
-// large power of two fight for the same few sets of the L1 cache.
+// large power of two fight for the same few sets of the L1 cache. Weights of a byte that are cast,
+// shifted and scaled stay bytes in their panels: that is done, with the same rounding, as the tile
+// reads them, once for all of its rows.
 #include <algorithm>
 
 #include "base/error.h"
@@ -82,17 +84,68 @@ Scheduler::Panels Scheduler::panels_of(const Contraction& c, const std::vector<L
   return p;
 }
 
-Contraction Scheduler::reading(const Contraction& c, const Panels& panels, int buffer) const {
+namespace {
+
+Contraction with_right(const Contraction& c, ExprRef right) {
   Contraction result = c;
   Expr reduce = *c.reduce;
-  reduce.args[1] =
-      load(buffer, reduce.args[1]->dtype,
-           panels.offset(floordiv(c.column, panels.width), c.k, mod(c.column, panels.width)));
+  reduce.args[1] = std::move(right);
   result.reduce = std::make_shared<const Expr>(std::move(reduce));
   return result;
 }
 
-Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& outer) {
+}  // namespace
+
+Contraction Scheduler::reading(const Contraction& c, const Panels& panels, int buffer) const {
+  return with_right(
+      c, load(buffer, c.reduce->args[1]->dtype,
+              panels.offset(floordiv(c.column, panels.width), c.k, mod(c.column, panels.width))));
+}
+
+namespace {
+
+constexpr int kMostSteps = 16;  // of arithmetic between a byte and the weight that it stands for
+
+// What panels keep of the right operand: the one load of bytes that runs over k and the columns,
+// where constants and a few steps make a weight of it; else all of it.
+ExprRef kept_in_panels(const Kernel& kernel, const Contraction& c) {
+  const ExprRef& b = c.reduce->args[1];
+  ExprRef matrix;
+  int matrices = 0, steps = 0;
+  bool plain = b->op != Op::Load && is_constant(kernel, b);
+  for_each(b, [&](const Expr& e) {
+    if (e.op != Op::Load) {
+      ++steps;
+      plain = plain && (e.op == Op::Const || has(e.op, kPointwise));
+      return;
+    }
+    const std::optional<Dim> stride = e.index.coefficient(c.k);  // none: of a block of k
+    if (!stride || stride->is_const(0) || !e.index.uses(c.column)) return;
+    ++matrices;
+    matrix = std::make_shared<const Expr>(e);
+  });
+  const bool kept = plain && matrices == 1 && steps <= kMostSteps && size_of(matrix->dtype) == 1;
+  return kept ? matrix : b;
+}
+
+// The right operand with `panels` in place of the load of bytes. Past the last column panels have
+// zeros, and scales no memory.
+ExprRef computed_from(const ExprRef& panels, const Contraction& c, const Expr& bytes,
+                      int64_t width) {
+  const bool partial = !mod(c.columns, width).is_const(0);
+  return transform(c.reduce->args[1], [&](Expr& e) -> ExprRef {
+    if (e.op != Op::Load) return nullptr;
+    if (e.buffer == bytes.buffer && e.index == bytes.index) return panels;
+    if (partial) e.guards.push_back({c.column, c.columns});
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+Contraction Scheduler::packed(const Contraction& whole, const std::vector<Loop>& outer) {
+  const ExprRef kept = kept_in_panels(kernel_, whole);
+  const Contraction c = with_right(whole, kept);
   const Panels panels = panels_of(c, outer);
   const int here = add_pack(kernel_, packs_,
                             {.name = "panels",
@@ -100,7 +153,9 @@ Contraction Scheduler::packed(const Contraction& c, const std::vector<Loop>& out
                              .loops = in_source_order(panels),
                              .offset = panels.offset_here(),
                              .elements = panels.elements});
-  return reading(c, panels, here);
+  const Contraction read = reading(c, panels, here);
+  if (kept == whole.reduce->args[1]) return read;
+  return with_right(whole, computed_from(read.reduce->args[1], whole, *kept, panels.width));
 }
 
 // In the worker's scratch memory, by statements that every work item begins with: what one item
