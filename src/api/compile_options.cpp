@@ -61,12 +61,12 @@ int cuda_arch(const CompileOptions& options) {
   return found.value();
 }
 
-FusionLimits fusion_limits(const FusionOptions& fusion) {
+std::optional<FusionLimits> fusion_limits(const FusionOptions& fusion) {
   const FusionLimits limits = fusion.limits.value_or(FusionLimits());
   if (limits.max_steps < 0 || limits.max_inputs < 0)
     throw user_error("[compile] limits of fusion: {} steps, {} inputs; 0 or more are needed",
                      limits.max_steps, limits.max_inputs);
-  return limits;
+  return fusion.limits;
 }
 
 // Other passes are no choice: a model would not compile without them, or mean something else.

@@ -20,6 +20,8 @@ class Backend {
   virtual std::string name() const = 0;  // as messages call it
   // Whether it has a kernel for the node; others become primitives.
   virtual bool claims(const graph::Node&) const { return true; }
+  // How much one kernel computes, where the options do not say.
+  virtual FusionLimits fusion_limits() const = 0;
   virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
   // Called from several threads at once.
   virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;
@@ -35,6 +37,9 @@ std::unique_ptr<Backend> make_backend(const Options& options);
 
 // What GPUs claim. A tile of theirs has one contraction: a gated linear is two linears there.
 bool has_gpu_kernel(const graph::Node& node);
+// A thread has 255 registers, and an address takes two: those of 64 tensors leave half for values.
+// Steps are as for CPUs.
+inline constexpr FusionLimits kGpuFusionLimits = {.max_steps = 128, .max_inputs = 64};
 
 std::unique_ptr<Backend> make_cpu_backend(const Options& options);
 std::unique_ptr<Backend> make_cuda_backend(const Options& options);

@@ -20,6 +20,7 @@ class CudaBackend : public Backend {
 
   std::string name() const override { return "cuda"; }
   bool claims(const graph::Node& node) const override { return has_gpu_kernel(node); }
+  FusionLimits fusion_limits() const override { return kGpuFusionLimits; }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }

@@ -10,6 +10,7 @@ class NullBackend : public Backend {
 
   std::string name() const override { return "null"; }
   bool claims(const graph::Node& node) const override { return cpu_->claims(node); }
+  FusionLimits fusion_limits() const override { return cpu_->fusion_limits(); }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return cpu_->schedule(lowered);
   }

@@ -28,10 +28,10 @@ struct Options {
   CpuInfo cpu;                                               // of a CPU
   std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
   std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
-  FusionLimits fusion_limits;         // of what one kernel computes
-  bool assert_fusion_clean = false;   // a known pattern that stays written out is an error
-  std::vector<std::string> skip;      // passes not to run, by name
-  std::optional<DispatchOptions> dispatch;  // absent: as the environment says
+  std::optional<FusionLimits> fusion_limits;  // of what one kernel computes; absent: the target's
+  bool assert_fusion_clean = false;           // a known pattern that stays written out is an error
+  std::vector<std::string> skip;              // passes not to run, by name
+  std::optional<DispatchOptions> dispatch;    // absent: as the environment says
   // What the backend may take as it is; absent: all that it has kernels for.
   std::optional<std::set<std::string>> supported_ops;
   std::map<std::string, int> bucket_axes;  // marked ones of inputs: see graph/active_extent.h

@@ -187,7 +187,8 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   const PassRunner run(options_, times_);
   Lir lir{.graph = optimized};
   const fuse::Regions regions = run.timed("partition", [&] {
-    return fuse::partition(lir.graph, options_.outer_symbols, options_.fusion_limits);
+    return fuse::partition(lir.graph, options_.outer_symbols,
+                           options_.fusion_limits.value_or(backend_->fusion_limits()));
   });
   Options of_body = options_;
   if (options_.dump) {

@@ -146,5 +146,15 @@ TEST(ModelLayers, WeightsAreMadeReadyOnce) {
   expect_ready_weights(decoder_layer(kReal));
 }
 
+// The limits of the targets are for formulas that no layer has.
+TEST(ModelLayers, AreNotClipped) {
+  for (const Graph& g : {encoder_layer(kRealEncoder), decoder_layer(kReal)}) {
+    driver::Options options{.device = program::DeviceKind::Null, .cpu = cpu_info()};
+    const int kernels = driver::compile(g, options).kernels;
+    options.fusion_limits = FusionLimits{};
+    EXPECT_EQ(driver::compile(g, options).kernels, kernels);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::graph_test
