@@ -16,6 +16,7 @@
 #include "tenon/dispatch.h"
 #include "tenon/error.h"
 #include "tenon/fusion_report.h"
+#include "tenon/handle.h"
 #include "tenon/tensor.h"
 
 namespace tenon {
@@ -91,8 +92,8 @@ class CompiledGraph {
   CompiledGraph(CompiledGraph&&) noexcept;  // what was moved from can be assigned to, and no more
   CompiledGraph& operator=(CompiledGraph&&) noexcept;
 
-  // Another one with code and weights in common and memory of its own. Parameters and extents that
-  // one of them sets later, the other does not see. Both may run at the same time.
+  // Another one with code and weights in common and memory of its own. Parameters, handles and
+  // extents that one of them sets later, the other does not see. Both may run at the same time.
   CompiledGraph clone() const;
 
   // Writes code and weights, those that set_param gave among them, to a file that load opens in any
@@ -120,8 +121,8 @@ class CompiledGraph {
                 const RunOptions& options = {});
   // Views of the outputs, valid until the next run.
   const std::vector<TensorView>& run_raw(const NamedInputs& inputs, const RunOptions& options = {});
-  // Inputs in the order of inputs(), dense, of exactly the bytes that set_extents makes them; where
-  // each output lies, to be read at arena_ptr() until the next run.
+  // Inputs in the order of inputs(), those without a handle, dense, of exactly the bytes that
+  // set_extents makes them; where each output lies, to be read at arena_ptr() until the next run.
   std::span<const OutputSlot> run_slots(std::span<const std::span<const std::byte>> inputs,
                                         const RunOptions& options = {});
   const std::byte* arena_ptr() const;
@@ -163,6 +164,29 @@ class CompiledGraph {
   // type; f32 elements without one, in row-major order, are converted to its dtype.
   void set_param(const std::string& name, const TensorView& value);
   void set_param_typed(const std::string& name, std::span<const std::byte> bytes, DType dtype);
+
+  // Handles: inputs that stay on the device between runs. A bound one feeds the input of its name,
+  // which runs then leave out; giving both is an Error, so is a name that no input has. A state
+  // (Graph::state) needs one, of its first value: empty along its axis, as a rule. A run that ended
+  // well leaves there what its updates made of it; after any other its length is as before.
+  // docs/state.md.
+  //
+  // Copies a dense value, or shares a handle's memory until one of both is changed.
+  void bind_handle(const std::string& name, const TensorView& value);
+  void bind_handle(const std::string& name, const Handle& value);
+  void unbind_handle(const std::string& name);
+  bool has_handle(const std::string& name) const;
+  std::optional<OwnedTensor> read_handle(const std::string& name);  // nullopt: none is bound
+  // The value as it is now, whatever runs do with theirs later: the same beginning for another
+  // sequence, of this graph or of a clone. Nothing is copied before one of both changes.
+  Handle fork_handle(const std::string& name);
+  // Keeps the first `length` rows: along the axis of a state, else along the outermost.
+  void trim_handle(const std::string& name, int64_t length);
+  // From now on the output of each run is the handle's value for the next, without a copy by the
+  // host. nullopt: no output is. run_into may leave such an output out.
+  void set_handle_feed(const std::string& name, const std::optional<std::string>& output);
+  // Runs, and gives the output that feeds a handle, as f32; there must be one.
+  std::vector<float> run_feed_handle(const NamedInputs& inputs, const RunOptions& options = {});
 
   // What a run with inputs of these shapes would take; nothing runs and none of it is reserved.
   // Data is not read and may be null. Names, dtypes and shapes that run() refuses are the same

@@ -74,6 +74,12 @@ struct RotaryOptions {
   bool interleaved = false;  // pairs are neighbours, else halves of a head
 };
 
+// How a state lies in memory: along one axis it has room for more than is in it.
+struct StateOptions {
+  int64_t axis = 0;
+  int64_t capacity = 0;  // of the axis, at least 1
+};
+
 class Graph {
  public:
   Graph();
@@ -86,6 +92,9 @@ class Graph {
   // A name may be used once. Parameters without data are set on the compiled graph, before its
   // first run. Data is copied, and must have as many bytes as the type.
   Value input(const std::string& name, const TensorType& type, const InputOptions& options = {});
+  // An input that stays between runs, and that runs change by update: a KV cache, the moments of an
+  // optimizer. The compiled graph's bind_handle gives it its first value; docs/state.md.
+  Value state(const std::string& name, const TensorType& type, const StateOptions& options);
   Value param(const std::string& name, const TensorType& type);
   Value param(const std::string& name, const TensorType& type, std::span<const std::byte> data);
   Value constant(const TensorType& type, std::span<const std::byte> data);  // at most 4096 bytes
@@ -155,6 +164,12 @@ class Graph {
   Value rotary(const Value& x, const Value& cos, const Value& sin, const RotaryOptions& options);
   // q [batch, queries, heads*head_dim], k and v [batch, keys, kv_heads*head_dim]: like q.
   Value attention(const Value& q, const Value& k, const Value& v, const AttentionOptions& options);
+
+  // The state with the value's rows in place of its rows offset, offset + 1, ... along its axis, as
+  // long as that makes it: with its extent as offset it grows. It is written in the state's own
+  // memory, when everything that reads what was there has done so. Each value of a state is updated
+  // once: update what the last update gave. The last one stays for the next run.
+  Value update(const Value& state, const Value& value, const Dim& offset);
 
   // What ops built from here on come from (a layer's name); kernels and errors tell it.
   void set_origin(const std::string& origin);

@@ -36,6 +36,7 @@ class HirModule {
 
   // Leaves, as those of Graph.
   HirValue input(const std::string& name, const TensorType& type);
+  HirValue state(const std::string& name, const TensorType& type, const StateOptions& options);
   // [batch, seq, hidden], of the predefined symbols.
   HirValue input_batch_seq(const std::string& name, const Dim& hidden, DType dtype = DType::F32);
   HirValue param(const std::string& name, const TensorType& type);
@@ -64,6 +65,8 @@ class HirModule {
                   const hir::SwiGluOptions& options = {});
   HirValue moe(const HirValue& x, const hir::MoeWeights& weights,
                const hir::MoeOptions& options = {});
+
+  HirValue update(const HirValue& state, const HirValue& value, const Dim& offset);  // as Graph's
 
   // Norms of the last axis; scale and bias have its extent.
   HirValue rms_norm(const HirValue& x, const HirValue& scale, double epsilon = 1e-5);

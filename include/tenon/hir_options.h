@@ -57,6 +57,13 @@ struct SwiGluOptions {
   ActivationKind activation = ActivationKind::Silu;
 };
 
+// Keys and values of the tokens before, which stay between runs: states [batch, past,
+// kv_heads*head_dim] that grow along axis 1. Those of this run are appended, and queries attend to
+// all.
+struct KvCache {
+  HirValue keys = {}, values = {};
+};
+
 // Limits and masks add up: a query sees a key that all of them let it see.
 struct AttentionOptions {
   int64_t heads = 1;
@@ -68,6 +75,7 @@ struct AttentionOptions {
   int64_t window = 0;    // with causal: the last so many of these keys only; 0: all
   HirValue mask = {};  // bool, true where a key is seen; broadcast to [batch, heads, queries, keys]
   HirValue bias = {};  // added to the scores; broadcast like the mask
+  KvCache cache = {};
 };
 
 // Pairs of elements of a head are turned by an angle that grows with the position.
@@ -76,7 +84,7 @@ struct RotaryOptions {
   int64_t dim = 0;              // elements of a head that are turned; 0: all
   bool interleaved = false;     // pairs are (2i, 2i + 1), not (i, i + dim / 2)
   double theta = 10000;         // pair i of position p: the angle p / theta^(2i / dim)
-  HirValue positions = {};      // i64 [batch, seq]; none: 0, 1, 2, ...
+  HirValue positions = {};      // i64 [batch, seq]; none: 0, 1, 2, ..., after those of a cache
   HirValue cos = {}, sin = {};  // [seq, dim/2] or [batch, seq, dim/2], instead of theta
 };
 

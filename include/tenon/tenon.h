@@ -16,6 +16,7 @@
 #include "tenon/error.h"
 #include "tenon/graph.h"
 #include "tenon/graph_module.h"
+#include "tenon/handle.h"
 #include "tenon/hir.h"
 #include "tenon/lir.h"
 #include "tenon/pipeline.h"

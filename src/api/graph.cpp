@@ -117,6 +117,15 @@ Value Graph::input(const std::string& name, const TensorType& type, const InputO
   return state.value(input);
 }
 
+Value Graph::state(const std::string& name, const TensorType& type, const StateOptions& options) {
+  GraphState& state = GraphState::of(*this);
+  return state.value(state.graph.state(name, type, {options.axis, options.capacity}));
+}
+
+Value Graph::update(const Value& state, const Value& value, const Dim& offset) {
+  return op1("update", {state, value}, {{"offset", std::vector<Dim>{offset}}});
+}
+
 Value Graph::param(const std::string& name, const TensorType& type) {
   GraphState& state = GraphState::of(*this);
   return state.value(state.graph.param(name, type));

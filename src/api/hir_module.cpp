@@ -31,6 +31,15 @@ HirValue HirModule::input(const std::string& name, const TensorType& type) {
   return state().add(hir::Input{name, type})[0];
 }
 
+HirValue HirModule::state(const std::string& name, const TensorType& type,
+                          const StateOptions& options) {
+  return state().add(hir::State{name, type, options})[0];
+}
+
+HirValue HirModule::update(const HirValue& state, const HirValue& value, const Dim& offset) {
+  return op1("update", {state, value}, {{"offset", std::vector<Dim>{offset}}});
+}
+
 HirValue HirModule::input_batch_seq(const std::string& name, const Dim& hidden, DType dtype) {
   return input(name, {Shape::batch_seq(sym::batch(), sym::seq(), hidden), dtype});
 }

@@ -60,6 +60,7 @@ void CompiledGraph::Impl::serve_bucket(int64_t upper) {
   if (loaded && made.executor) {
     made.executor->set_threads(loaded->threads());
     copy_params(*loaded, *made.executor);
+    made.executor->handles().copy_from(loaded->handles());
   }
   second.reset();
   block.serve(*made.program);

@@ -72,6 +72,7 @@ runtime::Executor& CompiledGraph::Impl::second_executor() {
   if (!second || second_params != params) {
     auto stream = runtime::open_stream(device_id(device), thread_pool()).take();
     second = executor().clone(std::move(stream)).take();
+    second->handles().clear();  // it is given views
     second_params = params;
   }
   return *second;
@@ -82,7 +83,9 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   std::vector<runtime::Executor*> lanes = {&impl.executor()};
-  if (lanes[0]->works_ahead() && sets.size() > 1) lanes.push_back(&impl.second_executor());
+  const bool in_order = lanes[0]->handles().change();  // each run begins with what the last one left
+  if (lanes[0]->works_ahead() && sets.size() > 1 && !in_order)
+    lanes.push_back(&impl.second_executor());
   Pipelined pipelined(std::move(lanes), runtime_options(options));
   impl.block.forget();
   std::vector<std::vector<OwnedTensor>> results;

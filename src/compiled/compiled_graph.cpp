@@ -163,7 +163,8 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   runtime::Executor& executor = impl.executor();
-  compiled::collect_inputs(impl.program->inputs, impl.rows.input_shapes(), inputs, impl.inputs);
+  compiled::collect_inputs(impl.program->inputs, impl.rows.input_shapes(), inputs,
+                           executor.handles(), impl.inputs);
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
     impl.inputs[i].data = nullptr;  // nobody reads it
     impl.inputs[i] = impl.rows.input(i, impl.inputs[i]);

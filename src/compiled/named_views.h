@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "runtime/handles.h"
 #include "runtime/io_view.h"
 #include "tenon/tensor.h"
 
@@ -21,10 +22,15 @@ struct InputShapes {
 // `views` has one element per slot. Unknown and missing names are User errors that list what there
 // is. `shapes`: of the slots, for views that say only how many elements they have. Allocates
 // nothing.
+// A bound handle shows its input, which must not be given. Outputs that feed handles may be left
+// out: their views have no data.
 void collect_inputs(const std::vector<program::IoSlot>& slots,
                     const std::vector<InputShapes>& shapes, const NamedInputs& given,
-                    std::vector<runtime::IoView>& views);
+                    runtime::Handles& handles, std::vector<runtime::IoView>& views);
 void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutputs& given,
-                     std::vector<runtime::IoView>& views);
+                     const runtime::Handles& handles, std::vector<runtime::IoView>& views);
+// The caller's extents, or the model's where the caller said only how many elements there are.
+runtime::IoView input_view(const TensorView& view, const program::IoSlot& slot,
+                           const InputShapes& shapes);
 
 }  // namespace tenon::compiled

@@ -99,7 +99,8 @@ void compiled::check(const Status& status, const runtime::Executor& executor) {
 }
 
 void CompiledGraph::Impl::show(const NamedInputs& given) {
-  compiled::collect_inputs(program->inputs, rows.input_shapes(), given, inputs);
+  compiled::collect_inputs(program->inputs, rows.input_shapes(), given, executor().handles(),
+                           inputs);
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = rows.input(i, inputs[i]);
 }
 
@@ -163,7 +164,8 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
                              const RunOptions& options) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  compiled::collect_outputs(impl.program->outputs, outputs, impl.outputs);
+  compiled::collect_outputs(impl.program->outputs, outputs, impl.executor().handles(),
+                            impl.outputs);
   runtime::Executor& executor = impl.bind(inputs);
   for (size_t i = 0; i < impl.outputs.size(); ++i)
     impl.outputs[i] = impl.rows.output(i, impl.outputs[i]);
@@ -196,19 +198,28 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
       throw user_error("[run_slots] the model has dims without values: call set_extents before");
     impl.extents = input_extents(*impl.program, {});
   }
-  if (inputs.size() != slots.size())
-    throw user_error("[run_slots] {} inputs are given, the model has {}", inputs.size(),
-                     slots.size());
+  runtime::Handles& handles = impl.executor().handles();
+  size_t missing = slots.size();
+  for (size_t i = 0; i < slots.size(); ++i)
+    missing -= handles.is_bound(static_cast<int>(i)) ? 1 : 0;
+  if (inputs.size() != missing)
+    throw user_error("[run_slots] {} inputs are given, the model has {}", inputs.size(), missing);
+  size_t next = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
+    if (handles.is_bound(static_cast<int>(i))) {
+      impl.inputs[i] = impl.rows.input(i, handles.view(static_cast<int>(i)).take());
+      continue;
+    }
+    const std::span<const std::byte> bytes = inputs[next++];
     IoView view{
-        const_cast<std::byte*>(inputs[i].data()), slots[i].type.dtype, (*impl.extents)[i], {}};
-    const auto given = static_cast<int64_t>(inputs[i].size());
+        const_cast<std::byte*>(bytes.data()), slots[i].type.dtype, (*impl.extents)[i], {}};
+    const auto given = static_cast<int64_t>(bytes.size());
     const auto needed = runtime::dense_bytes(view.dtype, view.shape).take();
     if (given != needed) view.shape = impl.rows.active_shape(i, view.shape);
     if (given != runtime::dense_bytes(view.dtype, view.shape).take())
       throw user_error(
           "[run_slots] input \"{}\" {} has {} bytes at these extents, but {} are given",
-          slots[i].name, slots[i].type.to_string(), needed, inputs[i].size());
+          slots[i].name, slots[i].type.to_string(), needed, bytes.size());
     impl.inputs[i] = impl.rows.input(i, view);
   }
   impl.run_into_block(impl.bind_shown(), options);

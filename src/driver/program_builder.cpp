@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "graph/host_ops.h"
+#include "graph/state.h"
 #include "kernel/in_place.h"
 #include "lower/lower.h"
 
@@ -23,14 +24,22 @@ Symbol capacity_symbol(const std::string& name, int axis, const Dim& extent) {
 
 // Every symbolic axis but the outermost has a capacity of its own, so that memory may be larger
 // than what is in it.
-program::IoSlot io_slot(const std::string& name, const TensorType& type) {
+program::IoSlot io_slot(const std::string& name, const TensorType& type,
+                        const std::optional<graph::StateLayout>& state = {}) {
   program::IoSlot slot{name, type, {}, {}, -1};
+  if (state) {
+    const auto axis = static_cast<int>(state->axis);
+    slot.state = program::StateSlot{axis, state->capacity, type.shape[axis]};
+  }
   const int rank = type.shape.rank();
   slot.strides.resize(static_cast<size_t>(rank));
   for (int axis = 0; axis < rank; ++axis) {
     const Dim& extent = type.shape[axis];
     const bool own = axis > 0 && !extent.is_const();
-    slot.capacity.push_back(own ? Dim(capacity_symbol(name, axis, extent)) : extent);
+    const bool grows = slot.state && slot.state->axis == axis;
+    slot.capacity.push_back(grows ? Dim(slot.state->capacity)
+                            : own ? Dim(capacity_symbol(name, axis, extent))
+                                  : extent);
   }
   Dim stride = 1;
   for (int axis = rank; axis-- > 0;) {
@@ -52,6 +61,7 @@ ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& r
       outer_(std::move(outer)),
       compile_body_(std::move(compile_body)) {
   declare_leaves();
+  declare_updates();
   for (const Value& root : regions_.roots) {
     if (!graph::is_host_op(root.op())) continue;
     host_values_.insert(root);
@@ -72,7 +82,8 @@ ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& r
 void ProgramBuilder::declare_leaves() {
   for (const Value& input : graph_.inputs()) {
     buffers_[input] = {BufferKind::Input, static_cast<int>(program_.inputs.size())};
-    program_.inputs.push_back(io_slot(input.node->name(), input.type()));
+    program_.inputs.push_back(
+        io_slot(input.node->name(), input.type(), graph::state_layout(input)));
     strides_[input] = program_.inputs.back().strides;
   }
   program_.symbols = symbols_of_inputs();
@@ -121,8 +132,32 @@ bool ProgramBuilder::is_late(const graph::Output& output) const {
   return false;
 }
 
+// An update has the memory of what it updates.
+void ProgramBuilder::declare_updates() {
+  for (const Value& root : regions_.roots) {
+    if (root.op() != graph::Op::Update) continue;
+    const Value before = root.node->operand(0);
+    buffers_[root] = buffers_.at(before);
+    strides_[root] = strides_.at(before);
+  }
+}
+
+void ProgramBuilder::declare_length(const graph::Output& state) {
+  program::IoSlot& slot = program_.inputs[static_cast<size_t>(buffers_.at(state.value).index)];
+  slot.state->length = state.value.shape()[slot.state->axis];
+  for (const Symbol& symbol : slot.state->length.symbols()) {
+    if (!known_.contains(symbol.name()))
+      throw unsupported_error("[update] how long the state \"{}\" becomes, {}, only a run knows",
+                              state.name, slot.state->length.to_string());
+  }
+}
+
 void ProgramBuilder::declare_outputs() {
   for (const graph::Output& output : graph_.outputs()) {
+    if (graph::is_state_output(output)) {
+      declare_length(output);
+      continue;
+    }
     if (is_late(output)) {
       const TensorType& type = output.value.type();
       program_.outputs.push_back({output.name, type, type.shape.strides(), type.shape.dims(),

@@ -39,7 +39,9 @@ class ProgramBuilder {
  private:
   void declare_leaves();
   std::vector<Symbol> symbols_of_inputs() const;
+  void declare_updates();
   void declare_outputs();
+  void declare_length(const graph::Output& state);
   bool is_late(const graph::Output& output) const;
   void lower_root(graph::Value root);
   void assemble(graph::Value root, const std::vector<fuse::Part>& parts);

@@ -71,6 +71,9 @@ using OuterSymbols = std::set<std::string>;
 // The cost rule, in one place: which values are stored, which recomputed by their consumers.
 Regions partition(const graph::Graph& graph, const OuterSymbols& outer = {},
                   const FusionLimits& limits = {});
+// Puts updates of states after whatever reads rows that they write over; an Error where that must
+// come after them.
+void order_updates(Regions& regions);
 // Fills places and assembled: values that are bytes of others, and concats whose parts are computed
 // in place.
 void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);

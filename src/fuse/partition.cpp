@@ -1,6 +1,7 @@
 // Which values exist in memory: what a second pass over memory costs, against computing again. The
 // rule, by the kind of an op:
-//   kernel       contractions, attention, norms, reductions, scans, scatters, sorts: stored; rotary
+//   kernel       contractions, attention, norms, reductions, scans, scatters, sorts, updates:
+//   stored; rotary
 //                positions too, but those of queries, which attention turns as it reads them
 //   view         an index map: never stored
 //   count        range: a formula of the index, stored only where memory is wanted
@@ -16,6 +17,7 @@
 #include "fuse/fuse.h"
 #include "graph/host_ops.h"
 #include "graph/linear_parts.h"
+#include "graph/state.h"
 
 namespace tenon::fuse {
 
@@ -46,7 +48,7 @@ bool is_norm(Op op) { return op == Op::LayerNorm || op == Op::RmsNorm; }
 bool is_kernel(Op op) {
   return op == Op::Linear || op == Op::GatedLinear || op == Op::MatMul || op == Op::Attention ||
          op == Op::Rotary || op == Op::Softmax || op == Op::ArgMax || op == Op::ArgMin ||
-         op == Op::Unique || is_norm(op) || is_walk(op) || is_pool(op) ||
+         op == Op::Unique || op == Op::Update || is_norm(op) || is_walk(op) || is_pool(op) ||
          graph::has(op, graph::kReduction);
 }
 
@@ -154,7 +156,9 @@ class Partitioner {
       return;
     }
     const bool constant = constant_.contains(&node);
-    if (!constant && is_turned_query(value)) return;
+    if (!constant && (is_turned_query(value) || is_turned_row(value))) return;
+    if (node.op() == Op::Update && reads_state(node.operand(1), *graph::state_of(value)))
+      keep(node.operand(1));
     const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
     if (used && (is_kernel(node.op()) || must_store(value, constant) || ends_epilogue(value)))
       keep(value);
@@ -200,6 +204,32 @@ class Partitioner {
     const auto uses = uses_.uses(value);
     return uses.size() == 1 && uses[0].user->op() == Op::Attention && uses[0].operand == 0 &&
            uses[0].user->attributes().integer("heads") == value.node->attributes().integer("heads");
+  }
+
+  // Keys on their way to a cache are turned as they are stored there.
+  bool is_turned_row(Value value) const {
+    if (value.op() != Op::Rotary || uses_.is_output(value)) return false;
+    const auto uses = uses_.uses(value);
+    if (uses.size() != 1 || uses[0].user->op() != Op::Update) return false;
+    const Value state = *graph::state_of({uses[0].user});
+    return graph::state_layout(state)->axis == 1 && !reads_state(value.node->operand(0), state);
+  }
+
+  // Whether the kernel that computes the value would read the state: rows that an update writes
+  // must not be read by others of its rows.
+  bool reads_state(Value value, Value state) const {
+    std::vector<Value> pending = {value};
+    std::unordered_set<Value> seen;
+    while (!pending.empty()) {
+      const Value current = pending.back();
+      pending.pop_back();
+      if (!seen.insert(current).second) continue;
+      if (graph::state_of(current) == state) return true;
+      if (regions_.stored.contains(current)) continue;
+      pending.insert(pending.end(), current.node->operands().begin(),
+                     current.node->operands().end());
+    }
+    return false;
   }
 
   // A convolution is stored after the elementwise work that follows it (bias, activation,
@@ -309,6 +339,7 @@ class Partitioner {
 Regions partition(const graph::Graph& graph, const OuterSymbols& outer,
                   const FusionLimits& limits) {
   Regions regions = Partitioner(graph, limits).run();
+  order_updates(regions);
   place(graph, outer, regions);
   return regions;
 }

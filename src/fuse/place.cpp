@@ -10,6 +10,7 @@
 
 #include "fuse/fuse.h"
 #include "graph/host_ops.h"
+#include "graph/state.h"
 
 namespace tenon::fuse {
 namespace {
@@ -146,7 +147,8 @@ class Placer {
   bool is_free(Value value) const {
     return regions_.stored.contains(value) && !graph::has(value.op(), graph::kLeaf) &&
            !regions_.prologue.contains(value) && !uses_.is_output(value) &&
-           !host_values_.contains(value) && !regions_.places.contains(value);
+           !host_values_.contains(value) && !regions_.places.contains(value) &&
+           value.op() != Op::Update;
   }
   // Where a value lies so far, if that is in another; a define is its operand.
   std::optional<Place> place_of(Value value) const {
@@ -184,6 +186,7 @@ class Placer {
   }
 
   void view(Value root, const Source& source) {
+    if (graph::state_of(source.value)) return;  // its memory has gaps, and changes
     if (is_callers(root)) {
       if (!source.whole || !is_dense_io(root.shape()) || !is_free(source.value)) return;
       if (!may_lie_in(source.value, root, 0)) return;

@@ -24,6 +24,17 @@ struct Input {
   void fields(auto&& see) const { see("name", name), see("type", type); }
 };
 
+struct State {
+  static constexpr std::string_view kName = "state";
+  std::string name;
+  TensorType type;
+  StateOptions options;
+  void fields(auto&& see) const {
+    see("name", name), see("type", type);
+    see("axis", options.axis), see("capacity", options.capacity);
+  }
+};
+
 struct Param {
   static constexpr std::string_view kName = "param";
   std::string name;
@@ -138,6 +149,8 @@ void fields_of(const AttentionOptions& options, auto&& see) {
   see("softcap", options.softcap), see("causal", options.causal);
   see("window", options.window), see("mask", Optional{options.mask}),
       see("attention_bias", Optional{options.bias});
+  see("key_cache", Optional{options.cache.keys}),
+      see("value_cache", Optional{options.cache.values});
 }
 
 void fields_of(const RotaryOptions& options, auto&& see) {
@@ -206,7 +219,7 @@ struct DecoderBlock {
 };
 
 using Block =
-    std::variant<Input, Param, Constant, TensorOp, Linear, SharedLinears, DequantizingLinear,
+    std::variant<Input, State, Param, Constant, TensorOp, Linear, SharedLinears, DequantizingLinear,
                  SwiGlu, Moe, RmsNorm, LayerNorm, Attention, Rotary, EncoderBlock, DecoderBlock>;
 
 inline std::string_view name_of(const Block& block) {

@@ -8,10 +8,25 @@ namespace tenon::hir {
 
 using graph::Value;
 
+// How many keys are in the cache before.
+Dim Lowering::past(const AttentionOptions& options) const {
+  const Value keys = (*this)[options.cache.keys];
+  if (!keys) return 0;
+  if (keys.shape().rank() != 3)
+    throw user_error("a cache needs three axes: {}", keys.type().to_string());
+  return keys.shape()[1];
+}
+
 Value Lowering::attention(Value q, Value k, Value v, const AttentionOptions& options) {
   constexpr double kHidden = -std::numeric_limits<double>::infinity();
   if (options.window != 0 && !options.causal)
     throw user_error("a window of {} keys needs causal attention", options.window);
+  if (static_cast<bool>(options.cache.keys) != static_cast<bool>(options.cache.values))
+    throw user_error("a cache has keys and values, not one of them");
+  if (options.cache.keys) {
+    k = g.update((*this)[options.cache.keys], k, past(options));
+    v = g.update((*this)[options.cache.values], v, past(options));
+  }
   Value added = (*this)[options.bias];
   if (const Value mask = (*this)[options.mask]) {
     if (mask.dtype() != DType::Bool)

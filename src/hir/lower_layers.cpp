@@ -40,7 +40,7 @@ Results lower_block(Lowering& to, const DecoderBlock& block) {
   const auto turned = [&](Value x, int64_t heads) {
     RotaryOptions options = block.options.rotary;
     options.heads = heads;
-    return to.rotary(x, options);
+    return to.rotary(x, options, to.past(attention));
   };
   const int64_t kv_heads = attention.kv_heads == 0 ? attention.heads : attention.kv_heads;
   const Value x = to[block.x];

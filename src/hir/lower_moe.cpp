@@ -30,7 +30,7 @@ Routing route(Lowering& to, Value rows, Value router, const MoeOptions& options)
   if (options.renormalize)
     result.weights = g.div(result.weights, g.reduce(Op::ReduceSum, result.weights, {1}));
   const Value same = g.binary(Op::Equal, g.reshape(result.experts, {count, top_k, 1}),
-                              g.reshape(to.positions(experts), {1, 1, experts}));
+                              g.reshape(to.positions(0, experts), {1, 1, experts}));
   const Value counted = g.reduce(Op::ReduceSum, g.cast(same, DType::I64), {1});
   result.chosen = g.reshape(counted, {count, experts});
   return result;

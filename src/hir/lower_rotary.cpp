@@ -37,12 +37,12 @@ Value frequencies(graph::Graph& g, int64_t dim, double theta) {
 }
 
 // position * frequency: [seq, dim/2], or [batch, seq, dim/2] where positions are given.
-Value angles(Lowering& to, Value x, const RotaryOptions& options) {
+Value angles(Lowering& to, Value x, const RotaryOptions& options, const Dim& first) {
   Value positions = to[options.positions];
   if (positions && (!is_integer(positions.dtype()) || positions.shape().rank() != 2))
     throw user_error("positions must be integers [batch, seq]: {}", positions.type().to_string());
   const int64_t dim = turned(x, options);
-  if (!positions) positions = to.positions(x.shape()[1]);
+  if (!positions) positions = to.positions(first, x.shape()[1]);
   std::vector<Dim> shape = positions.shape().dims();
   shape.emplace_back(1);
   const Value real = to.g.reshape(to.g.cast(positions, DType::F32), std::move(shape));
@@ -51,14 +51,14 @@ Value angles(Lowering& to, Value x, const RotaryOptions& options) {
 
 }  // namespace
 
-Value Lowering::rotary(Value x, const RotaryOptions& options) {
+Value Lowering::rotary(Value x, const RotaryOptions& options, const Dim& first) {
   Value cos = (*this)[options.cos], sin = (*this)[options.sin];
   if (static_cast<bool>(cos) != static_cast<bool>(sin))
     throw user_error("cos and sin are given together, or both are left out");
   if (cos && (options.positions || options.dim != 0))
     throw user_error("cos and sin say which elements turn and how: dim and positions have no use");
   if (!cos) {
-    const Value angle = angles(*this, x, options);
+    const Value angle = angles(*this, x, options, first);
     const auto like_x = [&](Value table) {
       return x.dtype() == DType::F32 ? table : g.cast(table, x.dtype());
     };

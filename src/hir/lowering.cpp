@@ -24,13 +24,18 @@ graph::Value Lowering::part(Value x, int axis, const Dim& start, const Dim& exte
   return g.slice(x, std::move(starts), std::move(extents), std::move(steps));
 }
 
-graph::Value Lowering::positions(const Dim& count) {
-  return g.apply(graph::Op::Range, {g.dims({0}, true), g.dims({count}, true), g.dims({1}, true)},
+graph::Value Lowering::positions(const Dim& first, const Dim& count) {
+  return g.apply(graph::Op::Range,
+                 {g.dims({first}, true), g.dims({first + count}, true), g.dims({1}, true)},
                  {{"shape", std::vector<Dim>{count}}});
 }
 
 Results lower_block(Lowering& to, const Input& block) {
   return {to.g.input(block.name, block.type)};
+}
+
+Results lower_block(Lowering& to, const State& block) {
+  return {to.g.state(block.name, block.type, {block.options.axis, block.options.capacity})};
 }
 
 Results lower_block(Lowering& to, const Param& block) {

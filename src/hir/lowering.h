@@ -25,11 +25,13 @@ class Lowering {
   std::vector<Value> linears(Value x, const std::vector<LinearWeights>& weights,
                              ActivationKind activation);
   Value attention(Value q, Value k, Value v, const AttentionOptions& options);
-  Value rotary(Value x, const RotaryOptions& options);
+  Dim past(const AttentionOptions& options) const;  // keys before those of this run
+  // `first`: the position of the first row, where no positions are given.
+  Value rotary(Value x, const RotaryOptions& options, const Dim& first = 0);
 
   Value number(double value, Value like) { return g.scalar(like.dtype(), value); }
   Value part(Value x, int axis, const Dim& start, const Dim& extent);  // of one axis
-  Value positions(const Dim& count);                                   // i64: 0, 1, ...
+  Value positions(const Dim& first, const Dim& count);                 // i64: first, first + 1, ...
 
  private:
   std::vector<Value> values_;  // of the module, by index
@@ -45,6 +47,7 @@ inline graph::Activation activation_of(ActivationKind kind) {
 // What each block becomes.
 using Results = std::vector<graph::Value>;
 Results lower_block(Lowering& to, const Input& block);
+Results lower_block(Lowering& to, const State& block);
 Results lower_block(Lowering& to, const Param& block);
 Results lower_block(Lowering& to, const Constant& block);
 Results lower_block(Lowering& to, const TensorOp& block);

@@ -16,8 +16,9 @@ namespace hir {
 namespace {
 
 bool is_leaf_or_op(const Block& block) {
-  return std::holds_alternative<Input>(block) || std::holds_alternative<Param>(block) ||
-         std::holds_alternative<Constant>(block) || std::holds_alternative<TensorOp>(block);
+  return std::holds_alternative<Input>(block) || std::holds_alternative<State>(block) ||
+         std::holds_alternative<Param>(block) || std::holds_alternative<Constant>(block) ||
+         std::holds_alternative<TensorOp>(block);
 }
 
 // What went wrong in an op of the block, told of the block.
@@ -55,6 +56,15 @@ bool Module::owns(const HirValue& value) const {
   return index < types_.size() && types_[index] == value.type_;
 }
 
+// A block that failed may have updated a state before.
+void Module::infer_anew() {
+  inferred_ = {};
+  for (const Entry& entry : entries_) {
+    inferred_.g.set_current_origin(entry.origin);
+    inferred_.add(entry.block);
+  }
+}
+
 std::vector<HirValue> Module::add(Block block) {
   std::visit([&](const auto& each) { each.fields(CheckOperand{*this, each.kName}); }, block);
   inferred_.g.set_current_origin(origin_);
@@ -62,6 +72,7 @@ std::vector<HirValue> Module::add(Block block) {
   try {
     lowered = inferred_.add(block);
   } catch (const Error& error) {
+    infer_anew();
     throw of_block(error, block);
   }
   std::vector<HirValue> results;

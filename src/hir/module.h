@@ -41,6 +41,8 @@ class Module {
  private:
   friend graph::Graph lower(const Module& module, FusionPolicy policy);
 
+  void infer_anew();
+
   std::vector<Entry> entries_;
   std::vector<std::shared_ptr<const TensorType>> types_;  // of every value, by index
   std::vector<NamedValue> outputs_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/host_ops.h"
+#include "graph/state.h"
 
 namespace tenon::legalize {
 
@@ -16,7 +17,9 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
   std::set<std::pair<const Node*, int>> taken;
   std::vector<graph::Output> outputs = graph.outputs();
   for (graph::Output& output : outputs) {
+    if (graph::is_state_output(output)) continue;  // it has the state's memory
     while (graph::has(output.value.op(), graph::kLeaf) || output.value.op() == Op::Define ||
+           output.value.op() == Op::Update ||
            taken.contains({output.value.node, output.value.result})) {
       output.value = result.reshape(output.value, output.value.shape().dims());
     }
@@ -28,7 +31,7 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
 
 graph::Graph separate_host_operands(const graph::Graph& source) {
   const auto needs_copy = [](const graph::Value& operand) {
-    if (operand.op() == Op::Dims) return true;
+    if (operand.op() == Op::Dims || graph::state_of(operand)) return true;
     if (operand.op() != Op::Input) return false;
     const auto& dims = operand.shape().dims();
     return std::any_of(dims.begin() + (dims.empty() ? 0 : 1), dims.end(),

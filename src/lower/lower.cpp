@@ -62,6 +62,9 @@ Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
       return root.result == 1 ? lower_top_k(region) : lower_elementwise(region);
     case graph::Op::Unique:
       return lower_unique(region);
+    case graph::Op::Update:
+      return root.node->operand(1).op() == graph::Op::Rotary && !stored(1) ? lower_rotary(region)
+                                                                           : lower_update(region);
     default:
       return graph::has(root.op(), graph::kReduction) ? lower_reduction(region)
                                                       : lower_elementwise(region);

@@ -213,7 +213,10 @@ Lowered Region::finish(std::string name, Block body) {
   kernel_.name = std::move(name);
   kernel_.body = std::move(body);
   Dim bytes = 0;
-  for (const Value& value : arguments_) bytes = bytes + value.type().bytes();
+  for (const Value& value : arguments_) {
+    const bool updates = value == root_ && value.op() == graph::Op::Update;  // new rows only
+    bytes = bytes + (updates ? value.node->operand(1) : value).type().bytes();
+  }
   kernel_.bytes = bytes;
   kernel_.dims = free_symbols(kernel_);  // of costs too
   // The result goes last, so that callers know where it is.

@@ -118,6 +118,7 @@ kernel::ExprRef conv_element(Region& region, const graph::Node& conv, const Inde
 bool is_conv(graph::Op op);
 Lowered lower_arg_reduction(Region& region);
 Lowered lower_scan(Region& region);
+Lowered lower_update(Region& region);
 Lowered lower_scatter_elements(Region& region);
 Lowered lower_scatter_nd(Region& region);
 Lowered lower_top_k(Region& region);

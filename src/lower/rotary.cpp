@@ -1,5 +1,6 @@
 // Rotary positions: pairs of elements of each head, turned by the angle of their row. A kernel of
-// its own, or what attention does as it reads its queries.
+// its own, which may store to a state (a cache of keys), or what attention does as it reads its
+// queries.
 #include "lower/region.h"
 
 namespace tenon::lower {
@@ -39,17 +40,21 @@ Block turned_head(Region& region, const Node& rotary, const Index& row, const Di
 }
 
 Lowered lower_rotary(Region& region) {
-  const Value root = region.root();
-  const int64_t heads = root.node->attributes().integer("heads");
-  const int64_t width = root.shape()[2].const_value() / heads;
+  const Node& root = *region.root().node;
+  const bool updates = root.op() == graph::Op::Update;  // rows of a state, from `first` on
+  const Dim first = updates ? root.attributes().dims("offset")[0] : Dim(0);
+  const Node& rotary = updates ? *root.operand(1).node : root;
+  const Shape& shape = rotary.types()[0].shape;
+  const int64_t heads = rotary.attributes().integer("heads");
+  const int64_t width = shape[2].const_value() / heads;
   // Positions innermost: work items are blocks of them.
-  const std::vector<Dim> extents = {root.shape()[0], heads, root.shape()[1]};
+  const std::vector<Dim> extents = {shape[0], heads, shape[1]};
   Block body = region.loops(extents, [&](const Index& at) -> Block {
     const Dim &batch = at[0], &head = at[1], &position = at[2];
     const auto put = [&](const Dim& d, const ExprRef& value) {
-      return region.store_result({batch, position, head * width + d}, value);
+      return region.store_result({batch, position + first, head * width + d}, value);
     };
-    Block elements = turned_head(region, *root.node, {batch, position}, head, put);
+    Block elements = turned_head(region, rotary, {batch, position}, head, put);
     return append(region.take_lets(), std::move(elements));
   });
   return region.finish("rotary", std::move(body));

@@ -3,11 +3,19 @@
 namespace tenon::program {
 namespace {
 
+// Steps write to a state beyond what counts before the run.
+Dim bytes_of(const IoSlot& input) {
+  if (!input.state) return input.type.bytes();
+  Dim elements = 1;
+  for (const Dim& capacity : input.capacity) elements = elements * capacity;
+  return elements * size_of(input.type.dtype);
+}
+
 Dim bytes_of(const Program& program, const BufferRef& ref) {
   const auto index = static_cast<size_t>(ref.index);
   switch (ref.kind) {
     case BufferKind::Input:
-      return program.inputs[index].type.bytes();
+      return bytes_of(program.inputs[index]);
     case BufferKind::Output:
       return program.outputs[index].type.bytes();
     case BufferKind::Param:

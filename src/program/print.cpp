@@ -94,8 +94,13 @@ std::string print(const Program& program) {
   Text out(text);
   if (program.device == DeviceKind::Cuda)
     fmt::format_to(out, "for {} {}\n", name_of(program.device), program.cuda_arch);
-  for (const IoSlot& slot : program.inputs)
-    fmt::format_to(out, "input {} {}\n", slot.name, slot.type.to_string());
+  for (const IoSlot& slot : program.inputs) {
+    fmt::format_to(out, "input {} {}", slot.name, slot.type.to_string());
+    if (slot.state)
+      fmt::format_to(out, " state of capacity {} along axis {}, then {} long", slot.state->capacity,
+                     slot.state->axis, slot.state->length.to_string());
+    fmt::format_to(out, "\n");
+  }
   for (const IoSlot& slot : program.outputs)
     fmt::format_to(out, "output {} {}\n", slot.name, slot.type.to_string());
   for (const Constraint& constraint : program.constraints)

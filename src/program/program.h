@@ -98,6 +98,14 @@ struct HostStep {
   std::string origin;
 };
 
+// An input whose memory stays between runs, and which steps write: it has `capacity` elements along
+// `axis`, of which `length` count when a run has ended.
+struct StateSlot {
+  int axis = 0;
+  int64_t capacity = 0;
+  Dim length;
+};
+
 // An input or output. Its memory has `type.shape` elements that count, laid out with `strides` (in
 // elements): each symbolic axis but the outermost has a capacity of its own, the symbol
 // `<name>.cap<axis>`, at least the extent.
@@ -109,6 +117,7 @@ struct IoSlot {
   // An output whose extents only the run knows: the arena buffer that holds it, dense, when the run
   // ends. -1: it is written where the caller wants it.
   int late = -1;
+  std::optional<StateSlot> state = {};
 };
 
 struct ParamSlot {

@@ -146,8 +146,11 @@ TensorType ProgramReader::type(const file::TensorType* from) {
 }
 
 IoSlot ProgramReader::io(const file::IoSlot& from) {
-  return {source_.text(from.name()), type(from.type()), dims(from.strides()), dims(from.capacity()),
-          from.late()};
+  IoSlot slot{source_.text(from.name()), type(from.type()), dims(from.strides()),
+              dims(from.capacity()), from.late()};
+  if (const file::State* state = from.state())
+    slot.state = StateSlot{state->axis(), state->capacity(), dim(state->length())};
+  return slot;
 }
 
 ParamSlot ProgramReader::param(const file::ParamSlot& from) {

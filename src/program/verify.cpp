@@ -29,9 +29,10 @@ int count(const Program& program, BufferKind kind) {
   return 0;
 }
 
-bool writable(BufferKind kind, bool in_prologue) {
-  if (kind == BufferKind::Packed) return in_prologue;
-  return kind == BufferKind::Output || kind == BufferKind::Arena;
+bool writable(const Program& program, const BufferRef& ref, bool in_prologue) {
+  if (ref.kind == BufferKind::Packed) return in_prologue;
+  if (ref.kind == BufferKind::Input) return !in_prologue && program.inputs[ref.index].state;
+  return ref.kind == BufferKind::Output || ref.kind == BufferKind::Arena;
 }
 
 bool readable(BufferKind kind, bool in_prologue) {
@@ -76,7 +77,7 @@ Status verify_step(const Program& program, const Step& step, bool in_prologue) {
     if (Status status = verify_buffer(program, step.origin, step.buffers[i]); !status.ok())
       return status;
     const BufferRef ref = root_of(program, step.buffers[i]);
-    if (step.writes[i] ? !writable(ref.kind, in_prologue) : !readable(ref.kind, in_prologue)) {
+    if (step.writes[i] ? !writable(program, ref, in_prologue) : !readable(ref.kind, in_prologue)) {
       return internal_error("[program] step '{}', buffer {}: this kind may not be {} here",
                             step.origin, i, step.writes[i] ? "written" : "read");
     }
@@ -89,6 +90,14 @@ Status verify_io(const IoSlot& slot) {
   if (slot.strides.size() != rank || slot.capacity.size() != rank) {
     return internal_error("[program] \"{}\": rank {} but {} strides and {} capacities", slot.name,
                           rank, slot.strides.size(), slot.capacity.size());
+  }
+  if (!slot.state) return {};
+  const StateSlot& state = *slot.state;
+  const bool known = state.axis >= 0 && state.axis < static_cast<int>(rank);
+  if (!known || !slot.capacity[static_cast<size_t>(state.axis)].is_const(state.capacity) ||
+      prove_le(state.length, state.capacity) == Proof::No) {
+    return internal_error("[program] the state \"{}\" {} has no capacity {} along axis {}",
+                          slot.name, slot.type.to_string(), state.capacity, state.axis);
   }
   return {};
 }

@@ -152,8 +152,13 @@ Offset<file::Constraint> ProgramWriter::constraint(const Constraint& constraint)
 }
 
 Offset<file::IoSlot> ProgramWriter::io(const IoSlot& slot) {
+  Offset<file::State> state;
+  if (slot.state) {
+    const uint32_t length = number(slot.state->length);
+    state = file::CreateState(to_, slot.state->axis, slot.state->capacity, length);
+  }
   return file::CreateIoSlot(to_, text(slot.name), type(slot.type), numbers(slot.strides),
-                            numbers(slot.capacity), slot.late);
+                            numbers(slot.capacity), slot.late, state);
 }
 
 Offset<file::ParamSlot> ProgramWriter::param(const ParamSlot& slot) {

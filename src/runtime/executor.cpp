@@ -23,6 +23,7 @@ Executor::Executor(std::shared_ptr<const program::Program> program,
       arena_(std::move(arena)),
       scratch_(*stream_),
       ports_(*program_, *stream_),
+      handles_(*program_, *stream_),
       threads_(stream_->max_threads()) {}
 
 // What was begun may still use code and memory that goes now, and write to the caller's.
@@ -54,7 +55,9 @@ Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::
 Result<std::unique_ptr<Executor>> Executor::clone(std::shared_ptr<DeviceStream> stream) {
   ParamStore params = params_.share(*stream);
   auto copy = make(program_, std::move(stream), code_, std::move(params));
-  if (copy) copy.value()->set_threads(threads_);
+  if (!copy) return copy;
+  copy.value()->set_threads(threads_);
+  copy.value()->handles_.copy_from(handles_);
   return copy;
 }
 
@@ -136,8 +139,20 @@ Result<std::vector<std::byte>> Executor::read_param(int index) {
   return value;
 }
 
+// Runs write states, so they must lie where runs do.
+Status Executor::check_states(std::span<const IoView> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool reachable = inputs[i].on_device || stream_->shares_host_memory();
+    if (program_->inputs[i].state && !reachable)
+      return user_error("the state \"{}\" is not in memory of the device",
+                        program_->inputs[i].name);
+  }
+  return {};
+}
+
 Status Executor::bind(std::span<const IoView> inputs) {
   if (Status status = binder_.bind_inputs(inputs); !status.ok()) return status;
+  if (Status status = check_states(inputs); !status.ok()) return status;
   return ports_.bind_inputs(inputs);
 }
 
@@ -326,13 +341,36 @@ Status Executor::run_stages(const RunOptions& options) {
   return {};
 }
 
-Status Executor::begin(std::span<const IoView> outputs, const RunOptions& options) {
+// What feeds a handle lies in the handle's memory, dense.
+Status Executor::copy_fed(std::span<const IoView> outputs, std::span<const IoView> written) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].data == written[i].data || !outputs[i].data) continue;
+    const Status status = ports_.copy_late(static_cast<int>(i), written[i].data, outputs[i]);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status Executor::begin(std::span<const IoView> given, const RunOptions& options) {
+  std::span<const IoView> outputs = given;
+  if (handles_.feeds() > 0) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      const auto index = static_cast<int>(i);
+      if (!handles_.is_fed_by(index) || !given[i].data) continue;
+      if (Status status = binder_.check_late(index, given[i]); !status.ok()) return status;
+    }
+    const auto redirected =
+        handles_.redirect(given, [&](int output) { return binder_.output_extents(output); });
+    if (!redirected) return redirected.error();
+    outputs = redirected.value();
+  }
   if (Status status = binder_.bind_outputs(outputs); !status.ok()) return status;
   if (Status status = prepare_params(options); !status.ok()) return status;
   if (Status status = ports_.copy_in(); !status.ok()) return status;
   if (Status status = ports_.bind_outputs(outputs); !status.ok()) return status;
   if (Status status = run_stages(options); !status.ok()) return status;
   if (Status status = ports_.copy_out(); !status.ok()) return status;
+  if (Status status = copy_fed(given, outputs); !status.ok()) return status;
   return copy_late(outputs);
 }
 
@@ -347,6 +385,9 @@ Status Executor::commit(std::span<const IoView> outputs, const RunOptions& optio
     static_cast<void>(stream_->synchronize());
     ports_.forget();
   }
+  if (!status.ok() || !handles_.change()) return status;
+  status = wait();
+  if (status.ok()) handles_.advance([&](int input) { return binder_.state_length(input); });
   return status;
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/arena.h"
 #include "runtime/control_step.h"
 #include "runtime/device.h"
+#include "runtime/handles.h"
 #include "runtime/io_ports.h"
 #include "runtime/io_view.h"
 #include "runtime/memory_block.h"
@@ -58,6 +59,10 @@ class Executor {
   Result<std::vector<std::byte>> read_param(int index);  // one that was set
   void set_threads(int threads);  // at least 1; more than the pool has count as all of it
 
+  // Of inputs, which stay between runs. A bound one is shown to bind by Handles::view.
+  Handles& handles() { return handles_; }
+  const Handles& handles() const { return handles_; }
+
   // The value of a symbol of the program around a body, before bind.
   void give(int index, int64_t value) { binder_.give(index, value); }
   Status bind(std::span<const IoView> inputs);
@@ -74,6 +79,8 @@ class Executor {
   // of their views, must stay until wait, also those of further runs that were committed before it:
   // they end one after the other. On a device that does everything at once, that is when commit
   // returns. A late output is copied to its view where that has data.
+  // An output that feeds a handle is written there, and copied to its view where that has data.
+  // Where handles change, commit waits.
   Status commit(std::span<const IoView> outputs, const RunOptions& options = {});
   Status wait();
   // Both. Allocates nothing after the first run of a shape. After an error, what outputs hold is
@@ -117,6 +124,8 @@ class Executor {
   Status run_host_step(int index, const RunOptions& options);
   Status run_control(int index, const RunOptions& options);
   Status copy_late(std::span<const IoView> outputs);
+  Status copy_fed(std::span<const IoView> outputs, std::span<const IoView> written);
+  Status check_states(std::span<const IoView> inputs) const;
   void forget_resolved();
 
   std::shared_ptr<const program::Program> program_;
@@ -130,6 +139,7 @@ class Executor {
   Arena arena_;
   MemoryBlock scratch_;
   IoPorts ports_;
+  Handles handles_;
   std::vector<std::vector<void*>> operands_, results_;  // of control steps
   std::vector<int64_t> defined_;                        // by the define step that ran last
   int threads_ = 1;

@@ -33,8 +33,10 @@ ShapeBinder::Slot ShapeBinder::make_slot(const program::IoSlot& io, DimTable& di
     slot.axes.push_back({.extent = dims.add(extent),
                          .variable = extent_symbol ? number(*extent_symbol) : -1,
                          .capacity = own_capacity ? number(*capacity_symbol) : -1,
-                         .outermost = axis == 0});
+                         .outermost = axis == 0,
+                         .held = io.state && io.state->axis == axis ? io.state->capacity : -1});
   }
+  if (io.state) slot.length = dims.add(io.state->length);
   return slot;
 }
 
@@ -259,6 +261,11 @@ Status ShapeBinder::bind_capacities(const char* role, const Slot& slot, const Io
     const Axis& axis = slot.axes[i];
     const int64_t extent = view.shape[i];
     const int64_t capacity = view.capacity.empty() ? extent : view.capacity[i];
+    if (axis.held >= 0) {
+      if (capacity == axis.held) continue;
+      return user_error("{} \"{}\" is a state of capacity {} along axis {}, but its memory has {}",
+                        role, slot.io->name, axis.held, i, capacity);
+    }
     const bool fixed = axis.capacity < 0 && !axis.outermost;
     if (capacity < extent || (fixed && capacity != extent)) {
       return user_error("{} \"{}\": capacity {} of axis {} is {} its extent {}", role,
@@ -325,6 +332,10 @@ Status ShapeBinder::bind_inputs(std::span<const IoView> inputs) {
 
 std::span<const int64_t> ShapeBinder::output_extents(int output) const {
   return output_extents_[static_cast<size_t>(output)];
+}
+
+int64_t ShapeBinder::state_length(int input) const {
+  return early_.dims[inputs_[static_cast<size_t>(input)].length];
 }
 
 Status ShapeBinder::bind_outputs(std::span<const IoView> outputs) {

@@ -34,6 +34,8 @@ class ShapeBinder {
   Status finish();
   // The extents of an output, after bind_inputs; of a late one after finish.
   std::span<const int64_t> output_extents(int output) const;
+  // How long a state is when the run has ended, after bind_inputs.
+  int64_t state_length(int input) const;
   // One view per output. Checks dtypes and shapes against output_extents; those of late ones are
   // left to check_late, when the run has ended.
   Status bind_outputs(std::span<const IoView> outputs);
@@ -57,10 +59,12 @@ class ShapeBinder {
     int variable;    // the extent is exactly this variable; -1: an expression or a constant
     int capacity;    // the variable that holds its capacity; -1: the axis is as large as its extent
     bool outermost;  // its capacity does not matter
+    int64_t held;    // what the memory of a state holds along it; -1: of any other axis
   };
   struct Slot {
     const program::IoSlot* io;
     std::vector<Axis> axes;
+    int length = -1;  // of a state: position in the dims of early_
   };
 
   explicit ShapeBinder(const program::Program& program) : program_(&program) {}
