@@ -266,8 +266,10 @@ Status Executor::resolve(int stage, const RunOptions& options) {
   if (Status status = check_memory(steps, stage, options); !status.ok()) return status;
   if (!stale) return {};
   if (Status status = arena_.place(stage); !status.ok()) return status;
-  if (Status status = scratch_.reserve(steps.scratch_bytes(), "scratch"); !status.ok())
-    return status;
+  // A state that grows asks for a little more in each run.
+  int64_t scratch = steps.scratch_bytes();
+  if (scratch > scratch_.size() && handles_.change()) scratch *= 2;
+  if (Status status = scratch_.reserve(scratch, "scratch"); !status.ok()) return status;
   point(steps);
   resolved = binder_.version(stage);
   return {};

@@ -146,7 +146,7 @@ TEST(State, CannotBeReadAfterItIsWrittenOver) {
   const Value state = g.state("s", {{2}, DType::F32}, {.axis = 0, .capacity = 2});
   const Value x = g.input("x", {{2}, DType::F32});
   const Value sum = g.reduce_sum(g.update(state, x, 0), {0});
-  g.set_outputs({{"y", g.op1("cumsum", {g.mul(state, sum)}, {{"axis", int64_t{0}}})}});
+  g.set_outputs({{"y", g.op1("cum_sum", {g.mul(state, sum)}, {{"axis", int64_t{0}}})}});
   EXPECT_NE(error_of([&] { Session().compile(g); }).find("written over it"), std::string::npos);
 }
 
