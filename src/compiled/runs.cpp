@@ -211,8 +211,7 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
       continue;
     }
     const std::span<const std::byte> bytes = inputs[next++];
-    IoView view{
-        const_cast<std::byte*>(bytes.data()), slots[i].type.dtype, (*impl.extents)[i], {}};
+    IoView view{const_cast<std::byte*>(bytes.data()), slots[i].type.dtype, (*impl.extents)[i], {}};
     const auto given = static_cast<int64_t>(bytes.size());
     const auto needed = runtime::dense_bytes(view.dtype, view.shape).take();
     if (given != needed) view.shape = impl.rows.active_shape(i, view.shape);
