@@ -48,7 +48,8 @@ HirValue layer(HirModule& m, const HirValue& x, const std::string& name) {
       .ffn = {.gate = weight(m, name + ".gate", {kHidden, kFfn}),
               .up = weight(m, name + ".up", {kHidden, kFfn}),
               .down = weight(m, name + ".down", {kFfn, kHidden})}};
-  const tenon::hir::KvCache kv = {cache(m, name + ".keys"), cache(m, name + ".values")};
+  const tenon::hir::KvCache kv = {.keys = cache(m, name + ".keys"),
+                                  .values = cache(m, name + ".values")};
   return m.decoder_block(
       x, weights,
       {.attention = {.heads = kHeads, .kv_heads = kKvHeads, .causal = true, .cache = kv}});

@@ -58,7 +58,7 @@ def names(header):
 
 
 def main():
-    users = {file: IGNORED.sub(" ", file.read_text()) for folder in USERS for file in sorted((ROOT / folder).glob("*.c*"))}
+    users = {file: IGNORED.sub(" ", file.read_text()) for folder in USERS for file in sorted((ROOT / folder).glob("*.[ch]*"))}
     missing, count = [], 0
     for header in sorted((ROOT / "include/tenon").glob("*.h")):
         for scope, name, pattern in dict.fromkeys(names(header)):

@@ -1,12 +1,11 @@
 // The whole compiler, top to bottom: tensor IR, regions, loop IR, memory plan, machine code.
 #include "driver/pipeline.h"
 
-#include <sstream>
-
 #include "base/knobs.h"
 #include "base/log.h"
 #include "driver/backend.h"
 #include "driver/dump.h"
+#include "driver/environment.h"
 #include "driver/pass_runner.h"
 #include "driver/program_builder.h"
 #include "fuse/fuse.h"
@@ -35,24 +34,6 @@ void log_what_was_done(const Compiled& compiled) {
   log(LogLevel::Debug, "dispatched:\n{}", compiled.dispatch.to_string());
   log(LogLevel::Info, "compiled {} kernels, {} steps in {:.1f} ms", compiled.kernels,
       compiled.program.steps.size(), total);
-}
-
-// What the options say; else the environment.
-plan::Options plan_options(const Options& options) {
-  if (options.plan || knobs().memory_planner.empty()) return options.plan.value_or(plan::Options());
-  return {.mode = plan::parse_mode(knobs().memory_planner).value()};
-}
-
-// What the options say; else the environment.
-DispatchOptions dispatch_options(const Options& options) {
-  if (options.dispatch) return *options.dispatch;
-  DispatchOptions result;
-  if (!knobs().kernel_dispatch.empty())
-    result.policy = legalize::parse_dispatch_policy(knobs().kernel_dispatch).value();
-  std::stringstream kinds(knobs().force_common);
-  for (std::string kind; std::getline(kinds, kind, ',');)
-    result.overrides[kind] = DispatchPolicy::ForceCommon;
-  return result;
 }
 
 // What the backend has kernels for, and the options let it take.

@@ -88,6 +88,20 @@ bool Scope::may_not_run(const Buffer& accessed) const {
   });
 }
 
+bool Scope::relies_on_constraint(const Buffer& accessed, const Dim& offset) const {
+  return std::ranges::any_of(bindings_, [&](const Binding& b) {
+    if (b.kind != Binding::Kind::Range || !offset.uses(b.symbol)) return false;
+    if (prove_le(1, b.extent) == Proof::Yes) return false;
+    bool symbolic = false, of_size = false;
+    for (const Symbol& symbol : b.extent.symbols()) {
+      const Binding* binding = find(symbol);
+      symbolic |= binding && binding->kind == Binding::Kind::Dim;
+      of_size |= accessed.elements.uses(symbol);
+    }
+    return symbolic && !of_size;
+  });
+}
+
 bool Scope::is_constant(const Dim& dim) const {
   const auto symbols = dim.symbols();
   return std::all_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
@@ -109,6 +123,7 @@ void verify_access(const Scope& scope, int index, const Dim& offset,
               offset.to_string());
   // What guards exclude is not reached, and loops over nothing never run.
   if (!guards.empty() || buffer.elements.is_const(0) || scope.may_not_run(buffer)) return;
+  if (scope.relies_on_constraint(buffer, offset)) return;
   scope.check(prove_lt(at_end(scope, buffer.storage, offset, End::Lowest), 0) != Proof::Yes,
               "buffer {} is accessed at {}, which can be negative", buffer.name,
               offset.to_string());

@@ -51,6 +51,9 @@ class Scope {
   // Whether it stands in a loop whose extent is data, or in one over an extent that may be 0 and
   // that the buffer's size does not depend on: a constraint may relate the two.
   bool may_not_run(const Buffer& accessed) const;
+  // Whether a range that may be empty, of an extent that the buffer's size knows nothing of,
+  // indexes it: what keeps it inside is a constraint on the extents, which is checked before a run.
+  bool relies_on_constraint(const Buffer& accessed, const Dim& offset) const;
   bool is_constant(const Dim& dim) const;  // once constant symbols have their values
 
   template <typename... Args>

@@ -165,7 +165,12 @@ void expect_every_extent(CompiledGraph& graph) {
 TEST(ActiveExtent, ComputesTheActiveRowsAndLeavesTheOthers) {
   CompiledGraph graph = Session().compile(layer(kUpper));
   expect_every_extent(graph);
-  EXPECT_EQ(graph.active_extent_report().to_string(),
+  const ActiveExtentReport& report = graph.active_extent_report();
+  EXPECT_EQ(report.upper, kUpper);
+  EXPECT_EQ(report.inputs.at(0).axes, std::vector<int>{0});
+  EXPECT_TRUE(report.outputs.at(0).shrinks);
+  EXPECT_FALSE(report.outputs.at(1).shrinks);
+  EXPECT_EQ(report.to_string(),
             "active extent 1..512\n"
             "input x: axis 0\n"
             "output y: f32[active.extent, 8], shrinks\n"

@@ -94,7 +94,9 @@ class Chance {
     const std::byte* data = memory(elements * size_of(type));
     if (seldom() && type == DType::F32)
       return std::span(reinterpret_cast<const float*>(data), static_cast<size_t>(elements));
-    return {seldom() ? nullptr : data, type, extents};
+    TensorView result(seldom() ? nullptr : data, type, extents);
+    if (seldom()) result.capacity = extents;  // dense, said in other words
+    return result;
   }
   NamedInputs inputs() {
     NamedInputs result;

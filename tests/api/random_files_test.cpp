@@ -34,8 +34,10 @@ class FilePlayer : public Chance {
   // A status is an Error: the loop counts both alike.
   static void check(tenon_status status) {
     if (status == TENON_OK) return;
-    const std::string why = tenon_last_error();
-    throw Error(static_cast<ErrorKind>(status - 1), why);
+    throw Error(status == TENON_USER_ERROR          ? ErrorKind::User
+                : status == TENON_UNSUPPORTED_ERROR ? ErrorKind::Unsupported
+                                                    : ErrorKind::Internal,
+                tenon_last_error());
   }
 
   void save() {
@@ -100,7 +102,7 @@ class FilePlayer : public Chance {
     if (data.elements >= 0) data.shape = {data.elements};
     tenon_tensor result = {};
     if (!seldom()) result.name = often() ? usual : "\xff";
-    result.dtype = seldom() ? static_cast<tenon_dtype>(below(64))
+    result.dtype = seldom() ? static_cast<tenon_dtype>(below(32))
                             : static_cast<tenon_dtype>(info(data.dtype).onnx);
     if (result.dtype != info(data.dtype).onnx) return result;  // no memory: its size is not known
     extents_.push_back(std::make_unique<std::vector<int64_t>>(data.shape));

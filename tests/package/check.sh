@@ -47,6 +47,9 @@ quietly cmake --build "$work/installed"
 [ "$("$work/installed/consumer" "$work/model.tenon")" = "4 6" ] || fail "the consumer's numbers are wrong"
 expected="y: 3 2, begins with 4"
 [ "$("$work/installed/run_artifact" "$work/model.tenon" 3)" = "$expected" ] || fail "the artifact's numbers are wrong"
+for example in blocks decoder devices pipeline precision reports runs save_and_load symbolic; do
+  quietly "$work/installed/$example" "$work/saved.tenon"
+done
 
 # pkg-config.
 export PKG_CONFIG_PATH=$libraries/pkgconfig
