@@ -2,10 +2,11 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -25,13 +26,22 @@ bool write_all(int file, std::string_view contents) {
   return true;
 }
 
+// A new file beside `path`, which only we write. Its mode is what the process gives new files.
+int create_beside(const std::string& path, std::string& name) {
+  static std::atomic<unsigned> counter = 0;
+  for (;;) {
+    name = fmt::format("{}.{}.{}", path, getpid(), ++counter);
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+}
+
 }  // namespace
 
 void write_atomically(const std::string& path, std::span<const std::string_view> pieces) {
-  std::string temporary = path + ".XXXXXX";
-  const int file = mkostemp(temporary.data(), O_CLOEXEC);
+  std::string temporary;
+  const int file = create_beside(path, temporary);
   if (file < 0) throw user_error("{}: cannot be written: {}", path, std::strerror(errno));
-  fchmod(file, 0644);
   const auto write_piece = [&](std::string_view piece) { return write_all(file, piece); };
   const bool written = std::ranges::all_of(pieces, write_piece) && fsync(file) == 0;
   const bool closed = close(file) == 0;
