@@ -12,6 +12,14 @@ namespace tenon::program {
 
 inline constexpr size_t kArtifactAlignment = 64;  // of each part, and of every weight
 
+// Tables and strings of a FlatBuffer may be referred to many times, so that a small file could ask
+// for much memory: reading takes this many times the file's bytes and no more. What we write keeps
+// to that: only short strings are referred to (by 4 bytes) more than once.
+inline constexpr size_t kMostExpansion = 16;
+inline constexpr size_t kMostSharedText = (kMostExpansion - 1) * 4;
+
+inline constexpr int kMostBodies = 64;  // inside of each other
+
 constexpr size_t align_artifact(size_t bytes) {
   return (bytes + kArtifactAlignment - 1) / kArtifactAlignment * kArtifactAlignment;
 }

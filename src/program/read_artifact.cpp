@@ -13,10 +13,6 @@
 namespace tenon::program {
 namespace {
 
-// Tables of a FlatBuffer may be referred to many times, so that a small file could ask for much
-// memory. What we write refers to short strings only.
-constexpr size_t kMostExpansion = 16;
-
 struct Source {
   std::span<const std::byte> weights;
   std::shared_ptr<const void> owner;
@@ -59,6 +55,18 @@ struct Source {
     }
   }
 };
+
+// Of the text of a Dim: `(a + b)*(c + d)`, outside of names.
+bool multiplies_sums(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
+    } else if (text.substr(i).starts_with(")*(")) {
+      return true;
+    }
+  }
+  return false;
+}
 
 template <typename Enum>
 Enum read_enum(uint8_t value, Enum last) {
@@ -133,7 +141,7 @@ ProgramReader::ProgramReader(const file::Program& from, Source& source)
   dims_ = source_.list(from.dims(), [&](const flatbuffers::String* each) {
     const std::string text = source_.text(each);
     // We write sums: a product of sums is larger when it is multiplied out.
-    if (text.find(")*(") != std::string::npos) source_.take(text.size() * text.size() / 4);
+    if (multiplies_sums(text)) source_.take(text.size() * text.size() / 4);
     return Dim::parse(text, find);
   });
 }
@@ -284,7 +292,12 @@ std::shared_ptr<const Program> read(std::span<const std::byte> bytes,
   std::vector<uint64_t> aligned((part.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   if (!part.empty()) std::memcpy(aligned.data(), part.data(), part.size());
   const auto* begin = reinterpret_cast<const uint8_t*>(aligned.data());
-  flatbuffers::Verifier verifier(begin, part.size());
+  if (part.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    throw user_error("its program is too large: {} bytes", part.size());
+  flatbuffers::Verifier::Options limits;
+  limits.max_depth = 2 * kMostBodies + 8;  // a body is a table in the table of its step
+  limits.max_tables = static_cast<flatbuffers::uoffset_t>(part.size() / sizeof(uint32_t));
+  flatbuffers::Verifier verifier(begin, part.size(), limits);
   if (!file::VerifyArtifactBuffer(verifier)) throw user_error("its program is malformed");
   const file::Artifact& artifact = *file::GetArtifact(begin);
 

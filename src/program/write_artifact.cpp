@@ -62,8 +62,11 @@ struct Shared {
 
 class ProgramWriter {
  public:
-  ProgramWriter(const Program& program, Shared& shared)
-      : program_(program), shared_(shared), to_(shared.builder) {}
+  ProgramWriter(const Program& program, Shared& shared, int depth = 0)
+      : program_(program), shared_(shared), to_(shared.builder), depth_(depth) {
+    if (depth > kMostBodies)
+      throw unsupported_error("[save] more than {} bodies are inside of each other", kMostBodies);
+  }
 
   Offset<file::Program> write();
 
@@ -84,7 +87,10 @@ class ProgramWriter {
     for (const auto& item : items) offsets.push_back(make(item));
     return to_.CreateVector(offsets);
   }
-  auto text(const std::string& value) { return to_.CreateSharedString(value); }
+  Offset<flatbuffers::String> text(const std::string& value) {
+    return value.size() <= kMostSharedText ? to_.CreateSharedString(value)
+                                           : to_.CreateString(value);
+  }
   auto bytes(const std::vector<std::byte>& value) {
     return to_.CreateVector(reinterpret_cast<const uint8_t*>(value.data()), value.size());
   }
@@ -105,6 +111,7 @@ class ProgramWriter {
   const Program& program_;
   Shared& shared_;
   FlatBufferBuilder& to_;
+  int depth_;  // of bodies inside of each other
   std::map<std::string, uint32_t> symbol_numbers_;
   std::unordered_map<Dim, uint32_t> dim_numbers_;
   std::vector<Offset<file::Symbol>> names_;
@@ -206,7 +213,9 @@ Offset<file::HostTensor> ProgramWriter::host_tensor(const HostStep::Tensor& tens
 
 Offset<file::HostStep> ProgramWriter::host_step(const HostStep& step) {
   const auto tensor = [&](const HostStep::Tensor& each) { return host_tensor(each); };
-  const auto body = [&](const auto& each) { return ProgramWriter(*each, shared_).write(); };
+  const auto body = [&](const auto& each) {
+    return ProgramWriter(*each, shared_, depth_ + 1).write();
+  };
   return file::CreateHostStep(to_, static_cast<uint8_t>(step.kind), step.before,
                               list(step.operands, tensor), list(step.results, tensor),
                               numbers(step.symbols), list(step.bodies, body), step.carried,

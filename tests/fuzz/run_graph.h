@@ -3,28 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 
-#include "base/error.h"
 #include "graph/interpret.h"
 #include "graph/limits.h"
+#include "tests/fuzz/no_internal_error.h"
 
 namespace tenon::fuzz {
-
-// A bug is an Internal error; what the input did wrong is of another kind.
-template <typename Run>
-void expect_no_internal_error(Run run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Internal) return;
-    std::fprintf(stderr, "%s\n", error.what());
-    std::abort();
-  }
-}
 
 inline graph::Tensor zeros(const TensorType& type) {
   graph::Tensor tensor{type.dtype, {}, {}};

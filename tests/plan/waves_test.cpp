@@ -167,5 +167,34 @@ TEST_F(WavesTest, TheVerifierFindsSharedBytes) {
   EXPECT_TRUE(program::verify_hazards(wrong).ok());
 }
 
+// Parts of one buffer, in no order: as many proofs as there are parts, not as pairs.
+TEST_F(WavesTest, TheVerifierTakesManyPartsInOneWave) {
+  constexpr int kParts = 20000;
+  const int all = buffer(kRows * 64 * kParts);
+  p.arena[all].slot = 0;
+  for (int i = 0; i < kParts; ++i) {
+    const int part = view(all, kRows * 64 * (i * 7919 % kParts), kRows * 64);
+    p.arena[part].slot = 0;
+    step({}, part).with_previous = i > 0;
+  }
+  EXPECT_TRUE(program::verify_hazards(p).ok());
+  p.arena.back().view->offset = p.arena.back().view->offset + 1;
+  EXPECT_FALSE(program::verify_hazards(p).ok());
+}
+
+// Which of the two that are read ends first, only a run knows; what is written begins after both.
+TEST_F(WavesTest, TheVerifierNeedsNoOrderOfWhatIsRead) {
+  const Dim m = Symbol("m", {1, 1000});
+  const int all = buffer(kRows * 64 + m * 64 + 64);
+  p.arena[all].slot = 0;
+  const int first = view(all, 0, kRows * 64), second = view(all, 0, m * 64);
+  const int last = view(all, kRows * 64 + m * 64, 64);
+  for (const int part : {first, second, last}) p.arena[part].slot = 0;
+  step({first, second}, last);
+  EXPECT_TRUE(program::verify_hazards(p).ok());
+  p.arena[last].view->offset = kRows * 64;
+  EXPECT_FALSE(program::verify_hazards(p).ok());
+}
+
 }  // namespace
 }  // namespace tenon::plan

@@ -134,6 +134,47 @@ TEST(Artifact, SaysThatItIsOfAnotherVersion) {
                "reader of version 1: compile anew");
 }
 
+TEST(Artifact, LongTextsOfManyStepsComeBack) {
+  Program before = some_program();
+  before.steps[1].origin = std::string(5000, 'o');
+  before.symbols = {Symbol(std::string(3000, 'n') + "(a + b)*(c + d)", {1, 64})};
+  before.steps[1].grid = before.symbols[0];
+  for (int i = 0; i < 300; ++i) before.steps.push_back(before.steps[1]);
+  const std::string bytes = ArtifactBytes(before).joined();
+  const auto after = read(bytes);
+  ASSERT_TRUE(after.ok()) << std::string(after.error().what()).substr(0, 200);
+  EXPECT_EQ(after.value()->steps.back().origin, before.steps[1].origin);
+  EXPECT_EQ(after.value()->steps.back().grid, Dim(before.symbols[0]));
+}
+
+// A branch around `inner`, which takes and gives what it does.
+std::shared_ptr<const Program> around(const std::shared_ptr<const Program>& inner) {
+  auto outer = std::make_shared<Program>(*inner);
+  const TensorType rows = inner->inputs[0].type, condition{{}, DType::Bool};
+  outer->constants = {{condition, std::vector<std::byte>(1)}};
+  outer->arena = {{rows.bytes()}};
+  const HostStep::Tensor given{{BufferKind::Input, 0}, rows};
+  outer->host_steps = {{.kind = HostKind::If,
+                        .before = 0,
+                        .operands = {{{BufferKind::Constant, 0}, condition}, given, given},
+                        .results = {{{BufferKind::Arena, 0}, rows}},
+                        .bodies = {inner, some_body({rows}, {rows}, inner->code[0])},
+                        .origin = "[if]"}};
+  outer->plan = {};
+  plan_simply(*outer);
+  return outer;
+}
+
+TEST(Artifact, BodiesInsideOfEachOtherComeBackUpToALimit) {
+  const TensorType rows{{4}, DType::F32};
+  std::shared_ptr<const Program> program = some_body({rows}, {rows}, some_code("copy", 20));
+  for (int i = 0; i < kMostBodies; ++i) program = around(program);
+  const auto after = read(ArtifactBytes(*program).joined());
+  ASSERT_TRUE(after.ok()) << after.error().what();
+  EXPECT_EQ(print(*after.value()), print(*program));
+  EXPECT_THROW(ArtifactBytes(*around(program)), Error);
+}
+
 TEST(Artifact, NeedsACpuThatHasWhatItsCodeUses) {
   CpuInfo cpu;
   cpu.isa = CpuIsa::Avx2;
