@@ -131,7 +131,7 @@ TEST(Artifact, SaysThatItIsOfAnotherVersion) {
   bytes[8] = 9;
   EXPECT_STREQ(read(with_right_digest(bytes)).error().what(),
                "[file] the artifact cannot be used: it has version 9 of the format, this is a "
-               "reader of version 1: compile anew");
+               "reader of version 2: compile anew");
 }
 
 TEST(Artifact, LongTextsOfManyStepsComeBack) {
