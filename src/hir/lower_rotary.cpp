@@ -25,15 +25,27 @@ int64_t turned(Value x, const RotaryOptions& options) {
   return dim;
 }
 
-// 1 / theta^(2i / dim), as f32.
-Value frequencies(graph::Graph& g, int64_t dim, double theta) {
+// Of tables: f64 for x of f64, else f32.
+DType table_dtype(Value x) { return x.dtype() == DType::F64 ? DType::F64 : DType::F32; }
+
+template <typename T>
+Value vector_of(graph::Graph& g, DType dtype, const std::vector<double>& numbers) {
+  auto data = std::make_shared<std::vector<T>>();
+  for (const double number : numbers) data->push_back(static_cast<T>(number));
+  const auto count = static_cast<int64_t>(numbers.size());
+  return g.constant({{count}, dtype}, {std::as_bytes(std::span(*data)), data});
+}
+
+// 1 / theta^(2i / dim)
+Value frequencies(graph::Graph& g, int64_t dim, double theta, DType dtype) {
   if (!(theta > 0)) throw user_error("theta = {} is not allowed", theta);
-  auto numbers = std::make_shared<std::vector<float>>();
+  std::vector<double> numbers;
   for (int64_t i = 0; i < dim; i += 2) {
     const double power = static_cast<double>(i) / static_cast<double>(dim);
-    numbers->push_back(static_cast<float>(std::pow(theta, -power)));
+    numbers.push_back(std::pow(theta, -power));
   }
-  return g.constant({{dim / 2}, DType::F32}, {std::as_bytes(std::span(*numbers)), numbers});
+  return dtype == DType::F64 ? vector_of<double>(g, dtype, numbers)
+                             : vector_of<float>(g, dtype, numbers);
 }
 
 // position * frequency: [seq, dim/2], or [batch, seq, dim/2] where positions are given.
@@ -45,8 +57,9 @@ Value angles(Lowering& to, Value x, const RotaryOptions& options, const Dim& fir
   if (!positions) positions = to.positions(first, x.shape()[1]);
   std::vector<Dim> shape = positions.shape().dims();
   shape.emplace_back(1);
-  const Value real = to.g.reshape(to.g.cast(positions, DType::F32), std::move(shape));
-  return to.g.mul(real, frequencies(to.g, dim, options.theta));
+  const DType dtype = table_dtype(x);
+  const Value real = to.g.reshape(to.g.cast(positions, dtype), std::move(shape));
+  return to.g.mul(real, frequencies(to.g, dim, options.theta, dtype));
 }
 
 }  // namespace
@@ -60,7 +73,7 @@ Value Lowering::rotary(Value x, const RotaryOptions& options, const Dim& first) 
   if (!cos) {
     const Value angle = angles(*this, x, options, first);
     const auto like_x = [&](Value table) {
-      return x.dtype() == DType::F32 ? table : g.cast(table, x.dtype());
+      return x.dtype() == table.dtype() ? table : g.cast(table, x.dtype());
     };
     cos = like_x(g.unary(Op::Cos, angle));
     sin = like_x(g.unary(Op::Sin, angle));

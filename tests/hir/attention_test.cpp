@@ -133,6 +133,23 @@ TEST(HirRotary, MakesTablesOfTheDtypeOfX) {
   model.expect({{y, naive::rotary(x, 3, 8, false, naive::angles(5, 8, 10000))}}, 0.02);
 }
 
+// A far position, where an angle of f32 would be wrong in its third digit.
+TEST(HirRotary, ComputesTablesOfF64InF64) {
+  Model model;
+  Array x({1, 2, 4}), positions({1, 2});
+  x.data = {1, 2, 3, 4, 0.5, -1, 2, 1};
+  positions.data = {3, 123457};
+  const HirValue in = model.input("x", {sym::batch(), sym::seq(), 4}, x, DType::F64);
+  const HirValue where =
+      model.input("positions", {sym::batch(), sym::seq()}, positions, DType::I64);
+  const HirValue y = model.m.rotary(in, {.heads = 1, .positions = where});
+  EXPECT_EQ(y.dtype(), DType::F64);
+  const auto angle = [&](int64_t row, int64_t pair) {
+    return positions.data[static_cast<size_t>(row)] * (pair == 0 ? 1.0 : 0.01);
+  };
+  model.expect({{y, naive::rotary(x, 1, 4, false, angle)}}, 1e-9);
+}
+
 TEST(HirRotary, TakesPositionsOrTables) {
   const Array x = random({2, 3, 2 * 4}, 1);
   Array positions({2, 3});
