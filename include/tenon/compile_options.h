@@ -14,6 +14,8 @@
 #include "tenon/dim_binding.h"
 #include "tenon/dispatch.h"
 #include "tenon/fusion_options.h"
+#include "tenon/log.h"
+#include "tenon/optimizer.h"
 #include "tenon/plan_options.h"
 #include "tenon/precision.h"
 
@@ -26,7 +28,7 @@ enum class Profile : uint8_t {
   Debug,       // every value has memory of its own, and the compiler logs what it does
 };
 
-enum class Verbosity : uint8_t { Debug, Info, Warning, Error, Off };
+using Verbosity = LogLevel;
 
 struct CompileOptions {
   std::optional<Device> device;  // absent: the CPU. One that is not available is an Error
@@ -58,8 +60,12 @@ struct CompileOptions {
   // Absent: as TENON_KERNEL_DISPATCH and TENON_FORCE_COMMON say.
   std::optional<DispatchOptions> dispatch = {};
   std::optional<PlanOptions> memory = {};  // absent: as TENON_MEMORY_PLANNER says
+  // How schedules of kernels are found; absent: as TENON_OPTIMIZER says, or by the analytic model.
+  std::optional<OptStrategy> optimizer = {};
   std::optional<Profile> profile = {};
   std::optional<Verbosity> verbosity = {};  // of this compile; absent: as TENON_LOG says
+  // What logs and dumps call the model. Empty: the name of the module, or the path of the file.
+  std::string name = {};
 };
 
 // `given`, and what it leaves out from `base`. Lists are not joined: one that is given replaces the

@@ -23,10 +23,11 @@ namespace tenon {
 
 struct CompileStats {
   double milliseconds = 0;
-  int kernels = 0;           // compiled: structurally equal ones once
-  int steps = 0;             // of a run
-  int64_t weight_bytes = 0;  // parameters as given
-  int64_t packed_bytes = 0;  // weights made ready for the kernels
+  int kernels = 0;             // structurally equal ones once
+  int kernels_from_cache = 0;  // of these: compiled before, for another graph of this process
+  int steps = 0;               // of a run
+  int64_t weight_bytes = 0;    // parameters as given
+  int64_t packed_bytes = 0;    // weights made ready for the kernels
 };
 
 struct TensorInfo {

@@ -35,9 +35,13 @@ struct Optimized {
 
 // The text of one stage of a compile.
 struct StageText {
-  std::string stage;  // "simplify", "fuse_attention", "lir", "source:linear"
+  // In this order, as far as there are: "hir", "graph", the passes by name, "fusion_report",
+  // "dispatch_report", "lir", "memory_map", "kernel:NAME", "source:NAME". Those of branches and
+  // loops have "body0/" in front.
+  std::string stage;
   std::string text;
 };
+using StageTexts = std::vector<StageText>;
 
 class CompilePipeline {
  public:
@@ -72,10 +76,18 @@ class CompilePipeline {
   CompileResult compile_graph(const Graph& graph) const { return compile_mir(graph); }
 
   // Every stage as text, code included, in order.
-  std::vector<StageText> inspect(const Graph& graph) const;
+  StageTexts inspect(const Graph& graph) const;
+  StageTexts inspect(const HirModule& module) const;
+  StageTexts inspect(const GraphModule& module) const;  // of a planned module: from "lir" on
 
  private:
   CompileOptions options_;
 };
+
+// What the compiler makes of a model by these options: a Graph, a HirModule or a GraphModule.
+template <typename Model>
+StageTexts inspect_pipeline(const Model& model, const CompileOptions& options = {}) {
+  return CompilePipeline(options).inspect(model);
+}
 
 }  // namespace tenon

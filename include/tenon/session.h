@@ -15,6 +15,9 @@
 
 namespace tenon {
 
+namespace driver {
+struct Options;
+}
 namespace graph {
 class Graph;  // the tensor IR
 }
@@ -43,8 +46,8 @@ class Session {
   const CompileOptions& defaults() const { return defaults_; }
 
  private:
-  static CompiledGraph finish(const std::function<graph::Graph()>& read,
-                              const std::map<std::string, int>& marked,
+  using ReadGraph = std::function<graph::Graph(const driver::Options&)>;
+  static CompiledGraph finish(const ReadGraph& read, const std::map<std::string, int>& marked,
                               const CompileOptions& options);
   static CompiledGraph load(program::Program program, int kernels, const CompileOptions& options);
   CompileOptions defaults_;

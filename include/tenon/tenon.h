@@ -19,6 +19,8 @@
 #include "tenon/handle.h"
 #include "tenon/hir.h"
 #include "tenon/lir.h"
+#include "tenon/log.h"
+#include "tenon/optimizer.h"
 #include "tenon/pipeline.h"
 #include "tenon/session.h"
 #include "tenon/tensor.h"

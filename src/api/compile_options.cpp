@@ -126,8 +126,10 @@ CompileOptions merged(const CompileOptions& base, const CompileOptions& given) {
   take(result.supported_ops, given.supported_ops);
   take(result.dispatch, given.dispatch);
   take(result.memory, given.memory);
+  take(result.optimizer, given.optimizer);
   take(result.profile, given.profile);
   take(result.verbosity, given.verbosity);
+  take(result.name, given.name);
   return result;
 }
 
@@ -155,7 +157,7 @@ void check_dim_bounds(const CompileOptions& options) {
 
 std::optional<ScopedLogLevel> verbosity_of(const CompileOptions& options) {
   if (!options.verbosity) return std::nullopt;
-  return std::optional<ScopedLogLevel>(std::in_place, static_cast<LogLevel>(*options.verbosity));
+  return std::optional<ScopedLogLevel>(std::in_place, *options.verbosity);
 }
 
 driver::Options driver_options(const CompileOptions& options) {
@@ -163,6 +165,7 @@ driver::Options driver_options(const CompileOptions& options) {
     throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
   check_names(options);
   driver::Options result;
+  result.name = name_of(options);
   result.device = device_id(device_of(options)).kind;
   result.cuda_arch = cuda_arch(options);
   result.cpu = target(options.cpu);
@@ -170,6 +173,7 @@ driver::Options driver_options(const CompileOptions& options) {
   result.precision = precision(options);
   result.precision_policy = options.precision_policy.value_or(PrecisionOptions());
   result.plan = options.memory;
+  result.optimizer = options.optimizer;
   result.fusion_limits = fusion_limits(options.fusion);
   result.assert_fusion_clean = options.fusion.assert_clean.value_or(false);
   result.skip = skipped_passes(options.fusion);

@@ -20,6 +20,11 @@ void check_dim_bounds(const CompileOptions& options);
 // The level of logging that the options ask for, while it lives.
 std::optional<ScopedLogLevel> verbosity_of(const CompileOptions& options);
 
+// What logs and dumps call it.
+inline std::string name_of(const CompileOptions& options) {
+  return options.name.empty() ? "graph" : options.name;
+}
+
 inline Device device_of(const CompileOptions& options) {
   return options.device.value_or(Device::Cpu());
 }

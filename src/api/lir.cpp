@@ -103,6 +103,11 @@ std::string_view to_string(Phase phase) {
 
 LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options) {
   driver::Pipeline pipeline(driver_options(options));
+  return plan_of(optimized, options, pipeline);
+}
+
+LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options,
+                            driver::Pipeline& pipeline) {
   auto state = std::make_shared<LirState>();
   state->options = options;
   state->lir = pipeline.plan(optimized);

@@ -12,6 +12,9 @@ struct LirState {
   BufferPlan plan;
 
   static LirModule plan_of(const graph::Graph& optimized, const CompileOptions& options);
+  // By the pipeline of these options that made the graph.
+  static LirModule plan_of(const graph::Graph& optimized, const CompileOptions& options,
+                           driver::Pipeline& pipeline);
   static const LirState& of(const LirModule& module);  // an Error where it is empty
 };
 

@@ -34,6 +34,14 @@ CompileOptions resolved(const CompileOptions& options) {
   return with_profile(options);
 }
 
+driver::Options with_dump_to(StageTexts& texts, const CompileOptions& options) {
+  driver::Options result = driver_options(options);
+  result.dump = [&texts](std::string_view stage, const std::string& text) {
+    texts.push_back({std::string(stage), text});
+  };
+  return result;
+}
+
 }  // namespace
 
 CompilePipeline& CompilePipeline::set_fusion(FusionOptions fusion) {
@@ -93,7 +101,7 @@ CompileResult CompilePipeline::compile_mir(const Graph& graph) const {
   const auto level = verbosity_of(options);
   driver::Pipeline pipeline(with_marks(driver_options(options), graph));
   driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(bound(graph, options)));
-  return {LirState::plan_of(optimized.graph, options), std::move(optimized.fusion),
+  return {LirState::plan_of(optimized.graph, options, pipeline), std::move(optimized.fusion),
           std::move(optimized.dispatch)};
 }
 
@@ -113,15 +121,29 @@ CompileResult CompilePipeline::compile_module(const GraphModule& module) const {
   return {module.lir(), {}, {}};
 }
 
-std::vector<StageText> CompilePipeline::inspect(const Graph& graph) const {
-  std::vector<StageText> texts;
+StageTexts CompilePipeline::inspect(const Graph& graph) const {
+  StageTexts texts;
   const CompileOptions options = resolved(options_);
   const auto level = verbosity_of(options);
-  driver::Options how = with_marks(driver_options(options), graph);
-  how.dump = [&](std::string_view stage, const std::string& text) {
-    texts.push_back({std::string(stage), text});
-  };
-  driver::compile(bound(graph, options), how);
+  driver::compile(bound(graph, options), with_marks(with_dump_to(texts, options), graph));
+  return texts;
+}
+
+StageTexts CompilePipeline::inspect(const HirModule& module) const {
+  StageTexts texts = {{"hir", module.print()}};
+  for (StageText& text : inspect(lower_hir(module))) texts.push_back(std::move(text));
+  return texts;
+}
+
+StageTexts CompilePipeline::inspect(const GraphModule& module) const {
+  if (module.stage() == GraphModule::Stage::Hir) return inspect(module.hir());
+  if (module.stage() == GraphModule::Stage::Mir) return inspect(module.mir());
+  StageTexts texts;
+  const LirState& state = LirState::of(module.lir());
+  const auto level = verbosity_of(state.options);
+  driver::Pipeline pipeline(with_dump_to(texts, state.options));
+  pipeline.dump_plan(state.lir);
+  pipeline.generate(state.lir);
   return texts;
 }
 

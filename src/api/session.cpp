@@ -4,6 +4,7 @@
 #include <chrono>
 #include <tuple>
 
+#include "api/compile_log.h"
 #include "api/driver_options.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
@@ -11,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
+#include "driver/dump.h"
 #include "driver/failed_graph.h"
 #include "graph/active_extent.h"
 #include "graph/specialize.h"
@@ -39,17 +41,18 @@ double milliseconds_since(Clock::time_point begin) {
 // A module is planned already: what was asked for must be what it was planned by.
 void check_planned_by(const CompileOptions& planned, const CompileOptions& asked) {
   const auto decided = [](const CompileOptions& o) {
-    return std::tuple(
-        device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
-        o.precision_policy.value_or(PrecisionOptions()),
-        o.fusion.policy.value_or(FusionPolicy::Direct), o.fusion.limits.value_or(FusionLimits()),
-        o.fusion.skip.value_or(std::vector<std::string>()), o.dim_binding, o.dim_bounds,
-        o.dispatch.value_or(DispatchOptions()), o.supported_ops, o.memory.value_or(PlanOptions()));
+    return std::tuple(device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
+                      o.precision_policy.value_or(PrecisionOptions()),
+                      o.fusion.policy.value_or(FusionPolicy::Direct),
+                      o.fusion.limits.value_or(FusionLimits()),
+                      o.fusion.skip.value_or(std::vector<std::string>()), o.dim_binding,
+                      o.dim_bounds, o.dispatch.value_or(DispatchOptions()), o.supported_ops,
+                      o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()));
   };
   if (decided(merged(planned, asked)) != decided(planned))
     throw user_error(
-        "[compile] the LirModule is planned already: device, target, fusion, dispatch, memory and "
-        "dim_binding are given to the pipeline that plans it");
+        "[compile] the LirModule is planned already: device, target, fusion, dispatch, memory, "
+        "optimizer and dim_binding are given to the pipeline that plans it");
 }
 
 // Compiling again would lose them.
@@ -105,6 +108,7 @@ CompiledGraph Session::load(program::Program compiled, int kernels, const Compil
   auto executor = open(options, program);
   auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), device_of(options),
                                                     std::move(executor));
+  impl->name = name_of(options);
   impl->stats.kernels = kernels;
   impl->stats.steps = static_cast<int>(impl->program->steps.size());
   if (impl->loaded) {
@@ -115,14 +119,15 @@ CompiledGraph Session::load(program::Program compiled, int kernels, const Compil
 }
 
 // Of a graph, wherever it comes from.
-CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
-                              const std::map<std::string, int>& marked,
+CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string, int>& marked,
                               const CompileOptions& options) {
   const auto begin = Clock::now();
   const auto level = verbosity_of(options);
-  driver::Options how = driver_options(options);
+  driver::Options how = driver::with_dump(driver_options(options));
   how.bucket_axes = marked;
-  graph::Graph graph = read();
+  graph::Graph graph = read(how);
+  if (graph.outputs().empty())
+    throw user_error("[compile] the graph has no outputs: call set_outputs before");
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
   driver::Compiled compiled = driver::compile_or_save(graph, how);
   CompiledGraph result = load(std::move(compiled.program), compiled.kernels, options);
@@ -132,7 +137,10 @@ CompiledGraph Session::finish(const std::function<graph::Graph()>& read,
   result.impl().make_active = [graph = std::move(graph), marked, options](int64_t upper) {
     return compile_bucket(graph, marked, upper, options);
   };
-  result.impl().stats.milliseconds = milliseconds_since(begin);
+  CompileStats& stats = result.impl().stats;
+  stats.kernels_from_cache = compiled.kernels_from_cache;
+  stats.milliseconds = milliseconds_since(begin);
+  log_compiled(how.name, *result.impl().program, stats);
   return result;
 }
 
@@ -143,19 +151,25 @@ Session Session::with_policy(PrecisionPolicy policy) const {
 CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) const {
   const CompileOptions options = with_profile(merged(defaults_, given));
   check_dim_bounds(options);
-  const graph::Graph& inner = GraphState::of(graph).graph;
-  if (inner.outputs().empty())
-    throw user_error("[compile] the graph has no outputs: call set_outputs before");
-  return finish([&] { return inner; }, GraphState::of(graph).bucket_axes, options);
+  const GraphState& state = GraphState::of(graph);
+  return finish([&](const driver::Options&) { return state.graph; }, state.bucket_axes, options);
 }
 
-CompiledGraph Session::compile(const HirModule& module, const CompileOptions& options) const {
-  return compile(
-      lower_hir(module, merged(defaults_, options).fusion.policy.value_or(FusionPolicy::Direct)),
-      options);
+CompiledGraph Session::compile(const HirModule& module, const CompileOptions& given) const {
+  const CompileOptions options = with_profile(merged(defaults_, given));
+  check_dim_bounds(options);
+  const Graph lowered = lower_hir(module, options.fusion.policy.value_or(FusionPolicy::Direct));
+  const GraphState& state = GraphState::of(lowered);
+  const auto read = [&](const driver::Options& how) {
+    if (how.dump) how.dump("hir", module.print());
+    return state.graph;
+  };
+  return finish(read, state.bucket_axes, options);
 }
 
-CompiledGraph Session::compile(const GraphModule& module, const CompileOptions& options) const {
+CompiledGraph Session::compile(const GraphModule& module, const CompileOptions& given) const {
+  CompileOptions options = given;
+  if (merged(defaults_, given).name.empty()) options.name = module.name();
   switch (module.stage()) {
     case GraphModule::Stage::Hir:
       return compile(module.hir(), options);
@@ -180,14 +194,19 @@ CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given
   result.impl().make_active = [graph = state.lir.graph, options](int64_t upper) {
     return plan_bucket(graph, upper, options);
   };
-  result.impl().stats.milliseconds = milliseconds_since(begin);
+  CompileStats& stats = result.impl().stats;
+  stats.kernels_from_cache = kernels - pipeline.kernels_compiled();
+  stats.milliseconds = milliseconds_since(begin);
+  log_compiled(name_of(options), *result.impl().program, stats);
   return result;
 }
 
 CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& given) const {
-  const CompileOptions options = with_profile(merged(defaults_, given));
-  return finish([&] { return onnx::import_file(path, {.dim_bounds = options.dim_bounds}); }, {},
-                options);
+  const CompileOptions options = with_profile(merged({.name = path}, merged(defaults_, given)));
+  const auto read = [&](const driver::Options&) {
+    return onnx::import_file(path, {.dim_bounds = options.dim_bounds});
+  };
+  return finish(read, {}, options);
 }
 
 }  // namespace tenon

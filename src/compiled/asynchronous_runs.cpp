@@ -15,6 +15,7 @@ void CompiledGraph::Impl::settle() {
   if (!pending) return;
   pending = false;
   check(block.finish(*loaded), *loaded);
+  pending_log.done(name, *loaded);
 }
 
 void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& options) {
@@ -23,6 +24,7 @@ void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& 
   const runtime::RunOptions wanted = runtime_options(options);
   runtime::Executor& executor = impl.bind(inputs);
   impl.pending = false;  // where this one does not begin, none is left
+  impl.pending_log = {};
   check(impl.block.begin(executor, impl.rows, wanted), executor);
   impl.pending = true;
   if (!executor.works_ahead()) impl.settle();
@@ -87,6 +89,7 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
       lanes[0]->handles().change();  // each run begins with what the last one left
   if (lanes[0]->works_ahead() && sets.size() > 1 && !in_order)
     lanes.push_back(&impl.second_executor());
+  const compiled::RunLog log;
   Pipelined pipelined(std::move(lanes), runtime_options(options));
   impl.block.forget();
   std::vector<std::vector<OwnedTensor>> results;
@@ -107,6 +110,7 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
   }
   for (runtime::OwnedRun& run : pipelined.finish())
     results.push_back(compiled::named(*impl.program, run.take()));
+  log.done(impl.name, sets.size());
   return results;
 }
 

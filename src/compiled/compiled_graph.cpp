@@ -95,6 +95,7 @@ CompiledGraph CompiledGraph::clone() const {
     executor = from.loaded->clone(std::move(stream)).take();
   }
   auto copy = std::make_unique<Impl>(from.program, from.device, std::move(executor));
+  copy->name = from.name;
   copy->stats = from.stats;
   copy->fusion = from.fusion;
   copy->dispatch = from.dispatch;

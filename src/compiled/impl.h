@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiled/active_rows.h"
 #include "compiled/named_views.h"
 #include "compiled/output_block.h"
+#include "compiled/run_log.h"
 #include "program/program.h"
 #include "runtime/executor.h"
 #include "runtime/run_owned.h"
@@ -48,6 +50,7 @@ struct CompiledGraph::Impl {
   std::shared_ptr<const program::Program> program;
   Device device;
   std::unique_ptr<runtime::Executor> loaded;  // null where the device is not there
+  std::string name;                           // as the log calls it
   CompileStats stats;
   FusionReport fusion;
   DispatchReport dispatch;
@@ -59,6 +62,7 @@ struct CompiledGraph::Impl {
   // Compiles again for a bucket; absent where there is nothing to compile from.
   std::function<compiled::ActiveProgram(int64_t upper)> make_active;
   bool pending = false;  // a run into the block was begun and not waited for
+  compiled::RunLog pending_log;
   // What takes every other set of run_pipelined, where runs go on by themselves.
   std::unique_ptr<runtime::Executor> second;
   uint64_t second_params = 0;  // the version of the parameters that it has

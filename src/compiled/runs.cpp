@@ -118,7 +118,9 @@ runtime::Executor& CompiledGraph::Impl::bind_shown() {
 }
 
 void CompiledGraph::Impl::run_into_block(runtime::Executor& bound, const RunOptions& options) {
+  const compiled::RunLog log;
   check(block.run(bound, rows, runtime_options(options)), bound);
+  log.done(name, bound);
 }
 
 std::vector<std::vector<float>> CompiledGraph::run(const NamedInputs& inputs,
@@ -155,8 +157,10 @@ std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
     impl.run_into_block(executor, options);
     return compiled::copy_of(impl.block, impl.program->outputs);
   }
+  const compiled::RunLog log;
   auto ran = runtime::run_owned(executor, impl.inputs, runtime_options(options));
   if (!ran && executor.cancelled()) throw Cancelled();
+  if (ran) log.done(impl.name, executor);
   return compiled::named(*impl.program, ran.take());
 }
 
@@ -169,7 +173,9 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
   runtime::Executor& executor = impl.bind(inputs);
   for (size_t i = 0; i < impl.outputs.size(); ++i)
     impl.outputs[i] = impl.rows.output(i, impl.outputs[i]);
+  const compiled::RunLog log;
   check(executor.execute(impl.outputs, runtime_options(options)), executor);
+  log.done(impl.name, executor);
 }
 
 const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,

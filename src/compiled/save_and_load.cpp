@@ -4,6 +4,7 @@
 #include "base/atomic_file.h"
 #include "base/cpu_info.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
@@ -64,6 +65,10 @@ CompiledGraph CompiledGraph::load(const std::string& path, const LoadOptions& op
   impl->stats.packed_bytes = impl->loaded->params().packed_bytes();
   const auto end = std::chrono::steady_clock::now();
   impl->stats.milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
+  impl->name = path;
+  log(LogLevel::Info, "loaded {} for {} in {:.1f} ms: {} kernels, {} steps, {:.1f} MB of weights",
+      path, to_string(device), impl->stats.milliseconds, impl->stats.kernels, impl->stats.steps,
+      static_cast<double>(impl->stats.weight_bytes) / 1e6);
   return CompiledGraph(std::move(impl));
 }
 

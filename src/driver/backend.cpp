@@ -1,6 +1,21 @@
 #include "driver/backend.h"
 
+#include "base/error.h"
+#include "base/knobs.h"
+
 namespace tenon::driver {
+
+OptStrategy cpu_strategy(const Options& options) {
+  if (options.optimizer || knobs().optimizer.empty())
+    return options.optimizer.value_or(OptStrategy());
+  return OptStrategy::parse(knobs().optimizer);
+}
+
+void check_gpu_strategy(const Options& options) {
+  if (options.optimizer && !options.optimizer->is<OptStrategy::Analytic>())
+    throw unsupported_error("[compile] optimizer {} is for CPUs, the device is {}",
+                            to_string(*options.optimizer), program::name_of(options.device));
+}
 
 bool has_gpu_kernel(const graph::Node& node) { return node.op() != graph::Op::GatedLinear; }
 

@@ -35,6 +35,11 @@ class Backend {
 // By Options::device. Unsupported where the options name something that no code can be made for.
 std::unique_ptr<Backend> make_backend(const Options& options);
 
+// What the options say; else the environment.
+OptStrategy cpu_strategy(const Options& options);
+// GPUs have no schedules but those of the analytic model: Unsupported where others are asked for.
+void check_gpu_strategy(const Options& options);
+
 // What GPUs claim. A tile of theirs has one contraction: a gated linear is two linears there.
 bool has_gpu_kernel(const graph::Node& node);
 // A thread has 255 registers, and an address takes two: those of 64 tensors leave half for values.

@@ -13,6 +13,7 @@ class CudaBackend : public Backend {
  public:
   explicit CudaBackend(const Options& options)
       : arch_(options.cuda_arch), precision_(options.precision) {
+    check_gpu_strategy(options);
     if (arch_ < 80)
       throw unsupported_error("[cuda] code is generated for architecture 80 and newer, not {}",
                               arch_);

@@ -8,7 +8,9 @@ namespace {
 
 class EmulatedBackend : public Backend {
  public:
-  explicit EmulatedBackend(schedule::Precision precision) : precision_(precision) {}
+  explicit EmulatedBackend(const Options& options) : precision_(options.precision) {
+    check_gpu_strategy(options);
+  }
 
   std::string name() const override { return "emulated-gpu"; }
   bool claims(const graph::Node& node) const override { return has_gpu_kernel(node); }
@@ -37,7 +39,7 @@ class EmulatedBackend : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_emulated_backend(const Options& options) {
-  return std::make_unique<EmulatedBackend>(options.precision);
+  return std::make_unique<EmulatedBackend>(options);
 }
 
 }  // namespace tenon::driver

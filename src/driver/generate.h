@@ -17,8 +17,12 @@ struct UniqueKernel {
   std::string text;  // canonical: equal for kernels that are equal but for names
 };
 
-// The code of each, in their order. The first failure is thrown when all are done.
-std::vector<std::shared_ptr<const program::Code>> generate(const std::vector<UniqueKernel>& kernels,
-                                                           const Backend& backend);
+struct Generated {
+  std::vector<std::shared_ptr<const program::Code>> code;  // of each kernel, in their order
+  int compiled = 0;  // of them; the others were in the kernel cache
+};
+
+// The first failure is thrown when all are done.
+Generated generate(const std::vector<UniqueKernel>& kernels, const Backend& backend);
 
 }  // namespace tenon::driver

@@ -16,11 +16,13 @@
 #include "schedule/precision.h"
 #include "tenon/dispatch.h"
 #include "tenon/fusion_options.h"
+#include "tenon/optimizer.h"
 #include "tenon/precision.h"
 
 namespace tenon::driver {
 
 struct Options {
+  std::string name = "graph";                                // as logs and dumps call it
   program::DeviceKind device = program::DeviceKind::Cpu;     // what to generate code for
   schedule::Precision precision = schedule::Precision::F32;  // of contractions; others: GPUs only
   PrecisionOptions precision_policy;                         // of values that are declared f32
@@ -28,6 +30,7 @@ struct Options {
   CpuInfo cpu;                                               // of a CPU
   std::string codegen;                // what generates it: llvm or c; empty: TENON_CODEGEN, or llvm
   std::optional<plan::Options> plan;  // of memory; absent: as TENON_MEMORY_PLANNER says
+  std::optional<OptStrategy> optimizer;       // of kernels; absent: as TENON_OPTIMIZER says
   std::optional<FusionLimits> fusion_limits;  // of what one kernel computes; absent: the target's
   bool assert_fusion_clean = false;           // a known pattern that stays written out is an error
   std::vector<std::string> skip;              // passes not to run, by name
@@ -36,8 +39,8 @@ struct Options {
   std::optional<std::set<std::string>> supported_ops;
   std::map<std::string, int> bucket_axes;  // marked ones of inputs: see graph/active_extent.h
   std::set<std::string> outer_symbols;     // of a body: those that have values around it
-  // Called after each pass with its name and the text of what it made, where set (TENON_DUMP,
-  // `tenon show`).
+  // Called with the name of each stage and the text of what it made, where set (TENON_DUMP, `tenon
+  // show`). Stages of the first body, a branch or a loop, are named "body0/simplify".
   std::function<void(std::string_view pass, const std::string& text)> dump;
   // Called with each kernel as it is compiled, those of bodies too.
   std::function<void(const kernel::Kernel& kernel)> see_kernel;

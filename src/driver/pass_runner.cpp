@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+
 namespace tenon::driver {
 
 graph::Graph PassRunner::operator()(std::string_view name,
@@ -22,6 +24,7 @@ void PassRunner::record(std::string_view name, std::chrono::steady_clock::time_p
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   times_.push_back({std::string(name), elapsed.count()});
+  log(LogLevel::Debug, "{}: {} took {:.2f} ms", options_.name, name, elapsed.count());
 }
 
 }  // namespace tenon::driver

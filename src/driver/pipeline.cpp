@@ -14,6 +14,7 @@
 #include "legalize/dispatch.h"
 #include "legalize/legalize.h"
 #include "legalize/precision.h"
+#include "plan/memory_map.h"
 #include "plan/plan_arena.h"
 #include "program/print.h"
 #include "schedule/dot2.h"
@@ -22,19 +23,6 @@
 namespace tenon::driver {
 
 namespace {
-
-// TENON_LOG=info: a line per compile; debug: its passes and what was fused too.
-void log_what_was_done(const Compiled& compiled) {
-  double total = 0;
-  for (const PassTime& pass : compiled.times) {
-    total += pass.milliseconds;
-    log(LogLevel::Debug, "pass {}: {:.1f} ms", pass.pass, pass.milliseconds);
-  }
-  log(LogLevel::Debug, "fused:\n{}", compiled.fusion.to_string());
-  log(LogLevel::Debug, "dispatched:\n{}", compiled.dispatch.to_string());
-  log(LogLevel::Info, "compiled {} kernels, {} steps in {:.1f} ms", compiled.kernels,
-      compiled.program.steps.size(), total);
-}
 
 // What the backend has kernels for, and the options let it take.
 graph::Claims claims_of(const Backend& backend, const Options& options) {
@@ -94,11 +82,30 @@ graph::Graph dispatch(const graph::Graph& graph, PassContext& context) {
                             context.dispatch);
 }
 
+// Of a part of what is compiled: whatever it dumps and logs has its name in front.
+Options options_within(const Options& options, const std::string& name) {
+  Options result = options;
+  result.name = fmt::format("{}/{}", options.name, name);
+  if (!options.dump) return result;
+  result.dump = [dump = options.dump, name](std::string_view stage, const std::string& text) {
+    dump(fmt::format("{}/{}", name, stage), text);
+  };
+  return result;
+}
+
 constexpr Pass kPasses[] = {
 #define PASS(stage, name, function) {Stage::stage, #name, function},
 #include "driver/passes.def"
 #undef PASS
 };
+
+// To the log and to the dump.
+template <typename Report>
+void report(const Options& options, std::string_view stage, const Report& report) {
+  if (log_enabled(LogLevel::Debug))
+    log(LogLevel::Debug, "{}: {}\n{}", options.name, stage, report.to_string());
+  if (options.dump) options.dump(stage, report.to_string());
+}
 
 graph::Graph run_stage(Stage stage, const graph::Graph& source, PassContext context,
                        std::vector<PassTime>& times) {
@@ -122,11 +129,10 @@ std::vector<std::string_view> pass_names() {
 }
 
 Pipeline::Pipeline(Options options)
-    : options_(std::move(options)), backend_(make_backend(options_)) {
-  if (!options_.dump && !knobs().dump.empty()) options_.dump = dump_to_folder(knobs().dump);
-}
+    : options_(with_dump(std::move(options))), backend_(make_backend(options_)) {}
 
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
+  PassRunner(options_, times_).dump("graph", [&] { return graph::print(source); });
   rewritten_ = {};
   legalize::report_rewritten(source, rewritten_);
   const graph::Claims claims = claims_of(*backend_, options_);
@@ -146,6 +152,8 @@ Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   result.graph = run_stage(Stage::Optimize, preprocessed,
                            {options_, claims, result.dispatch, active_}, times_);
   result.fusion = fuse::fusion_report(preprocessed, result.graph, claims);
+  report(options_, "fusion_report", result.fusion);
+  report(options_, "dispatch_report", result.dispatch);
   if (options_.assert_fusion_clean) check_fusion_clean(result.fusion);
   return result;
 }
@@ -171,17 +179,14 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     return fuse::partition(lir.graph, options_.outer_symbols,
                            options_.fusion_limits.value_or(backend_->fusion_limits()));
   });
-  Options of_body = options_;
-  if (options_.dump) {
-    of_body.dump = [&](std::string_view pass, const std::string& text) {
-      options_.dump(fmt::format("body:{}", pass), text);
-    };
-  }
   bool needs_bf16 = false;
+  int bodies = 0;
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
+    Options of_body = options_within(options_, fmt::format("body{}", bodies++));
     of_body.outer_symbols = around;
     of_body.bucket_axes.clear();
     Compiled compiled = compile(body, of_body);
+    compiled_ += compiled.kernels - compiled.kernels_from_cache;
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     lir.body_kernels += compiled.kernels;
     return std::make_shared<const program::Program>(std::move(compiled.program));
@@ -197,13 +202,22 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   plan::Options plan = plan_options(options_);
   plan.alignment = std::max(plan.alignment, lir.program.plan.alignment);  // what the device needs
   run.timed("plan", [&] { return plan::plan_arena(lir.program, plan); });
-  run.dump("lir", [&] { return program::print(lir.program); });
+  dump_plan(lir);
   return lir;
+}
+
+void Pipeline::dump_plan(const Lir& lir) const {
+  if (!options_.dump) return;
+  options_.dump("lir", program::print(lir.program));
+  options_.dump("memory_map", plan::memory_map(lir.program));
 }
 
 program::Program Pipeline::generate(Lir lir) {
   const PassRunner run(options_, times_);
-  lir.program.code = run.timed("codegen", [&] { return driver::generate(lir.kernels, *backend_); });
+  Generated generated =
+      run.timed("codegen", [&] { return driver::generate(lir.kernels, *backend_); });
+  compiled_ += generated.compiled;
+  lir.program.code = std::move(generated.code);
   for (const auto& [kernel, text] : lir.kernels) {
     if (options_.see_kernel) options_.see_kernel(kernel);
     run.dump("kernel:" + kernel.name, [&] { return kernel::print(kernel); });
@@ -223,7 +237,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   result.kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
   result.program = pipeline.generate(std::move(lir));
   result.times = pipeline.times();
-  log_what_was_done(result);
+  result.kernels_from_cache = result.kernels - pipeline.kernels_compiled();
   return result;
 }
 

@@ -42,7 +42,8 @@ struct Lir {
 struct Compiled {
   program::Program program;
   std::vector<PassTime> times;
-  int kernels = 0;  // compiled; structurally equal ones count once
+  int kernels = 0;             // structurally equal ones count once
+  int kernels_from_cache = 0;  // of these: compiled before, in this process
   FusionReport fusion;
   DispatchReport dispatch;
   ActiveExtentReport active;
@@ -62,9 +63,11 @@ class Pipeline {
   void check_optimized(const graph::Graph& graph) const;
   Lir plan(const graph::Graph& optimized);
   program::Program generate(Lir lir);
+  void dump_plan(const Lir& lir) const;  // where the options say so; plan has done it
 
   const std::vector<PassTime>& times() const { return times_; }
   const ActiveExtentReport& active() const { return active_; }  // of preprocess
+  int kernels_compiled() const { return compiled_; }  // so far: all that the cache did not have
 
  private:
   Options options_;
@@ -72,6 +75,7 @@ class Pipeline {
   std::vector<PassTime> times_;
   DispatchReport rewritten_;  // by preprocess
   ActiveExtentReport active_;
+  int compiled_ = 0;
 };
 
 Compiled compile(const graph::Graph& source, const Options& options);

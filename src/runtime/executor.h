@@ -99,6 +99,10 @@ class Executor {
   const program::Program& program() const { return *program_; }
   const ParamStore& params() const { return params_; }
   int threads() const { return threads_; }
+  // For messages: " at batch = 8, seq = 128", of the last run.
+  std::string extents_text() const {
+    return binder_.values_text(static_cast<int>(program_->host_steps.size()));
+  }
   int64_t flops() const;                                  // of the last run
   int64_t arena_bytes() const { return arena_.bytes(); }  // of the last run
 

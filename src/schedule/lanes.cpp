@@ -122,7 +122,7 @@ Block Scheduler::reads_ahead(const Loop& columns, const Dim& element) const {
     });
   }
   Block result;
-  if (std::ssize(streams) < kStreamsReadAhead) return result;
+  if (target_.plain || std::ssize(streams) < kStreamsReadAhead) return result;
   for (const auto& [buffer, index] : streams) {
     const DType dtype = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
     const Dim ahead = element + kBytesAhead / size_of(dtype);

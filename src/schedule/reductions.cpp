@@ -28,7 +28,7 @@ Around Scheduler::around() {
 bool Scheduler::fills_reduction(const Stmt& loop, const Stmt& reduction) const {
   const auto* filling = loop.as<Loop>();
   const auto* s = reduction.as<Store>();
-  if (!filling || !s || filling->kind != LoopKind::Parallel ||
+  if (target_.plain || !filling || !s || filling->kind != LoopKind::Parallel ||
       !is_vector_body(*filling->body, filling->symbol))
     return false;
   const Expr* found = nullptr;
@@ -53,7 +53,7 @@ bool Scheduler::fills_reduction(const Stmt& loop, const Stmt& reduction) const {
 // computes.
 Block Scheduler::prefetches(const Loop& written, const Dim& extent, const Dim& element) const {
   Block result;
-  if (written.extent != extent) return result;
+  if (target_.plain || written.extent != extent) return result;
   for (const Stmt& stmt : *written.body) {
     const auto* s = stmt.as<Store>();
     if (!s || is_local(s->buffer) || !is_known_before(s->offset, *written.body)) continue;

@@ -73,7 +73,7 @@ bool Scheduler::has_tiles(const RowNest& nest) const {
 
 Scheduled Scheduler::run() {
   RowNest nest = find_row_nest();
-  const bool any_contraction = has_tiles(nest);
+  const bool any_contraction = !target_.plain && has_tiles(nest);
   const auto only = any_contraction && nest.body.size() == 1 ? find_contractions(nest.body[0])
                                                              : std::vector<Contraction>();
   // Rows of a tile share the right operand: where it belongs to the row (batches of one row each),
@@ -89,9 +89,9 @@ Scheduled Scheduler::run() {
                        : schedule_contraction(nest, only);
   } else if (any_contraction) {
     kernel_.body = schedule_tiles(nest);
-  } else if (is_transpose(nest)) {
+  } else if (!target_.plain && is_transpose(nest)) {
     kernel_.body = schedule_transpose(nest);
-  } else if (reduces_columns(nest)) {
+  } else if (!target_.plain && reduces_columns(nest)) {
     kernel_.body = schedule_columns(nest);
   } else if (nest.loops.empty()) {
     kernel_.body = schedule_flat(nest);

@@ -15,7 +15,8 @@ struct Target {
   int64_t tile_cols;               // columns of a register tile; packed panels have this width
   int64_t l1_bytes;
   int64_t l2_bytes;
-  bool dot2 = false;  // it multiplies pairs of bf16
+  bool dot2 = false;   // it multiplies pairs of bf16
+  bool plain = false;  // not what is fast is wanted, but what is simple: OptStrategy::Plain
 };
 
 Target avx512_target(int64_t l1_bytes, int64_t l2_bytes);

@@ -100,14 +100,42 @@ TEST(CompilePipeline, PlansWhatWasOptimizedOnly) {
 }
 
 TEST(CompilePipeline, ShowsEveryStage) {
-  const std::vector<StageText> stages = CompilePipeline().inspect(model());
-  EXPECT_EQ(stages.front().stage, "active_extent");
-  const auto has = [&](std::string_view stage) {
-    return std::ranges::any_of(
-        stages, [&](const StageText& s) { return s.stage.starts_with(stage) && !s.text.empty(); });
-  };
-  for (const char* stage : {"decompose", "fuse_linear", "dispatch", "lir", "kernel:", "source:"})
-    EXPECT_TRUE(has(stage)) << stage;
+  const StageTexts stages = inspect_pipeline(model());
+  // In this order, each with a text.
+  size_t at = 0;
+  for (const char* stage :
+       {"graph", "simplify", "decompose", "fuse_linear", "dispatch", "fusion_report",
+        "dispatch_report", "lir", "memory_map", "kernel:", "source:"}) {
+    while (at < stages.size() && !stages[at].stage.starts_with(stage)) ++at;
+    ASSERT_LT(at, stages.size()) << stage;
+    EXPECT_FALSE(stages[at].text.empty()) << stage;
+  }
+  EXPECT_EQ(stages.front().stage, "graph");
+  EXPECT_EQ(stages.front().text, model().print());
+}
+
+TEST(CompilePipeline, ShowsTheStagesThatAModuleHas) {
+  const auto blocks = GraphModule::define("blocks", [](HirModule& m) {
+    return m.linear(m.input("x", {{kBatch, 8}, DType::F32}), m.param("w", {{8, 4}, DType::F32}));
+  });
+  const StageTexts of_blocks = inspect_pipeline(blocks);
+  ASSERT_GT(of_blocks.size(), 2u);
+  EXPECT_EQ(of_blocks[0].stage, "hir");
+  EXPECT_EQ(of_blocks[0].text, blocks.hir().print());
+  EXPECT_EQ(of_blocks[1].stage, "graph");
+  EXPECT_EQ(inspect_pipeline(blocks.hir()).size(), of_blocks.size());
+
+  // What a planned module has from there on is what the whole way to it has.
+  const StageTexts planned =
+      inspect_pipeline(GraphModule("planned", CompilePipeline().compile_module(blocks).lir));
+  ASSERT_GT(planned.size(), 3u);
+  EXPECT_EQ(planned[0].stage, "lir");
+  ASSERT_LT(planned.size(), of_blocks.size());
+  const size_t before = of_blocks.size() - planned.size();
+  for (size_t i = 0; i < planned.size(); ++i) {
+    EXPECT_EQ(planned[i].stage, of_blocks[before + i].stage);
+    EXPECT_EQ(planned[i].text, of_blocks[before + i].text) << planned[i].stage;
+  }
 }
 
 TEST(CompilePipeline, ABackendOfPrimitivesRunsTheModel) {
@@ -310,6 +338,36 @@ TEST(Options, PolicyOfPrecisionChangesNumbersAndTheFingerprint) {
   EXPECT_EQ(run(low.compile(model(), {.precision_policy = PrecisionOptions{}}))[0], exact[0]);
   EXPECT_NE(CompilePipeline(low.defaults()).compile_graph(model()).lir.fingerprint(),
             CompilePipeline().compile_graph(model()).lir.fingerprint());
+}
+
+TEST(Options, EveryOptimizerGivesTheSameBits) {
+  const CompileOptions plain{.optimizer = OptStrategy::Plain{}};
+  const CompiledGraph fast = Session().compile(model()), simple = Session().compile(model(), plain);
+  EXPECT_EQ(run(fast.clone()), run(simple.clone()));
+  EXPECT_EQ(run(fast.clone(), 7, 33), run(simple.clone(), 7, 33));
+  // No panels are packed; what is computed from weights alone still is, once.
+  EXPECT_LT(simple.stats().packed_bytes, fast.stats().packed_bytes);
+  // The same numbers: the same fingerprint, but another plan.
+  const LirModule planned = CompilePipeline(plain).compile_graph(model()).lir;
+  EXPECT_EQ(planned.fingerprint(), CompilePipeline().compile_graph(model()).lir.fingerprint());
+  EXPECT_NO_THROW(Session().compile(planned, plain));
+  EXPECT_TRUE(contains(
+      error_of([&] { Session().compile(planned, {.optimizer = OptStrategy::Analytic{}}); }),
+      "planned already"));
+}
+
+TEST(Options, AnOptimizerMergesAndMustBeOfUse) {
+  const CompileOptions plain{.optimizer = OptStrategy::Plain{}};
+  EXPECT_EQ(merged(plain, {}).optimizer, OptStrategy(OptStrategy::Plain{}));
+  EXPECT_EQ(merged(plain, {.optimizer = OptStrategy::Analytic{}}).optimizer, OptStrategy());
+  EXPECT_EQ(to_string(OptStrategy::parse("plain")), "plain");
+  EXPECT_EQ(OptStrategy::parse("analytic"), OptStrategy());
+  EXPECT_TRUE(contains(error_of([] { OptStrategy::parse("beam"); }), "analytic, plain"));
+  CompileOptions gpu = plain;
+  gpu.device = Device::Cuda();
+  gpu.cuda_arch = 90;
+  EXPECT_TRUE(contains(error_of([&] { Session().compile(model(), gpu); }),
+                       "optimizer plain is for CPUs, the device is cuda"));
 }
 
 TEST(Options, OfFusionMergeOneByOne) {

@@ -101,7 +101,8 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
                  "--codegen llvm is for the CPU, not for cuda:0");
   }
   expect_error("show x.onnx --device cuda --cuda-arch 70", 2, "from 80 to 999");
-  expect_error("show x.onnx --stage grph", 2, "there are: graph, kernel, source, program");
+  expect_error("show x.onnx --stage grph", 2,
+               "there are: graph, fusion, dispatch, memory, lir, kernel, source, program, all");
 }
 
 TEST_F(Cli, NumbersThatAreNoneOrOutOfRangeAreErrors) {
@@ -276,11 +277,35 @@ TEST_F(Cli, BenchPrintsAJsonLinePerCombination) {
 }
 
 TEST_F(Cli, ShowsEveryStage) {
-  for (const char* stage : {"graph", "kernel", "source", "program"}) {
+  size_t together = 0;
+  for (const char* stage :
+       {"graph", "fusion", "dispatch", "lir", "memory", "kernel", "source", "program"}) {
     const Outcome outcome = tenon("show " + path("model.onnx") + " --stage " + stage);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_FALSE(outcome.out.empty()) << stage;
+    if (stage != std::string("program")) together += outcome.out.size();
   }
+  EXPECT_EQ(tenon("show " + path("model.onnx") + " --stage all").out.size(), together);
+}
+
+TEST_F(Cli, SchedulesAsTheOptimizerSays) {
+  const std::string kernels = "show " + path("model.onnx") + " --stage kernel";
+  EXPECT_NE(tenon(kernels).out.find(" mma "), std::string::npos);
+  const Outcome plain = tenon(kernels + " --optimizer plain");
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(plain.out.find(" mma "), std::string::npos);
+  expect_error(kernels + " --optimizer beam", 2, "there are: analytic, plain");
+  expect_error(kernels + " --optimizer plain --device cuda", 1, "is for CPUs, the device is cuda");
+}
+
+TEST_F(Cli, LeavesTheTextOfEveryStageWhereTheEnvironmentSays) {
+  setenv("TENON_DUMP", path("dump").c_str(), 1);
+  const Outcome once = tenon("run " + path("model.onnx") + " --dim batch=1 --dim seq=3");
+  tenon("run " + path("model.onnx") + " --dim batch=1 --dim seq=3");
+  unsetenv("TENON_DUMP");
+  EXPECT_EQ(once.code, 0) << once.err;
+  for (const char* folder : {"dump/000-model.onnx", "dump/001-model.onnx"})
+    EXPECT_NE(contents(path(folder) + "/000-graph.txt"), "") << folder;
 }
 
 TEST_F(Cli, ADeviceThatIsNotThereIsAnErrorThatSaysWhy) {

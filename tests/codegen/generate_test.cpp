@@ -12,7 +12,11 @@ class GenerateTest : public ::testing::TestWithParam<Case> {};
 TEST_P(GenerateTest, GivesTheBitsOfTheLoweredKernel) {
   const Case& test = GetParam();
   const kernel::Kernel lowered = kernel::parse(test.text);
-  for (const Way& way : ways()) {
+  std::vector<Way> all = ways();
+  all.push_back(all.front());
+  all.back().name += ", plain";
+  all.back().target.plain = true;
+  for (const Way& way : all) {
     const schedule::Scheduled scheduled = schedule::schedule(lowered, way.target);
     const CompiledSchedule compiled(scheduled, way);
     if (!runs_here(way)) continue;

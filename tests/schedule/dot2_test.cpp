@@ -28,12 +28,17 @@ TEST_P(Dot2Test, GivesTheBitsOfTheLoweredKernel) {
   const Case& test = GetParam();
   const kernel::Kernel lowered = kernel::parse(test.text);
   const kernel::Kernel by_pairs = schedule::with_dot2(lowered);
-  const schedule::Scheduled scheduled = schedule::schedule(lowered, dot2_target());
-  for (const Extents& extents : test.runs) {
-    Memory expected = random_memory(lowered, extents, test.indices), actual = expected;
-    run_lowered(expanded(by_pairs), extents, expected);
-    run_scheduled(scheduled, extents, actual, interpret);
-    ASSERT_EQ(difference(expected, actual), "") << text_of(extents);
+  for (const bool plain : {false, true}) {
+    schedule::Target target = dot2_target();
+    target.plain = plain;
+    const schedule::Scheduled scheduled = schedule::schedule(lowered, target);
+    EXPECT_TRUE(schedule::has_dot2(scheduled.kernel));
+    for (const Extents& extents : test.runs) {
+      Memory expected = random_memory(lowered, extents, test.indices), actual = expected;
+      run_lowered(expanded(by_pairs), extents, expected);
+      run_scheduled(scheduled, extents, actual, interpret);
+      ASSERT_EQ(difference(expected, actual), "") << text_of(extents) << plain;
+    }
   }
 }
 

@@ -120,6 +120,14 @@ inline std::vector<NamedTarget> targets() {
           {"Avx512", schedule::avx512_target(32 << 10, 1 << 20)}};
 }
 
+// And those that do without what makes them fast.
+inline std::vector<NamedTarget> all_targets() {
+  std::vector<NamedTarget> result = targets();
+  result.push_back({"Plain", result.front().target});
+  result.back().target.plain = true;
+  return result;
+}
+
 inline std::string text_of(const Extents& extents) {
   std::string text;
   for (const auto& [name, value] : extents) text += fmt::format("{}={} ", name, value);

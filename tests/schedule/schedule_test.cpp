@@ -17,7 +17,7 @@ class ScheduleTest : public ::testing::TestWithParam<Case> {};
 TEST_P(ScheduleTest, IsLegalAsTheLoweredKernelIs) {
   const kernel::Kernel lowered = kernel::parse(GetParam().text);
   EXPECT_NO_THROW(kernel::verify(lowered));
-  for (const auto& [name, target] : targets()) {
+  for (const auto& [name, target] : all_targets()) {
     const schedule::Scheduled scheduled = schedule::schedule(lowered, target);
     EXPECT_EQ(scheduled.kernel.level, kernel::Level::Scheduled);
     EXPECT_NO_THROW(kernel::verify(scheduled.kernel)) << kernel::print(scheduled.kernel);
@@ -30,7 +30,7 @@ TEST_P(ScheduleTest, IsLegalAsTheLoweredKernelIs) {
 TEST_P(ScheduleTest, GivesTheBitsOfTheLoweredKernel) {
   const Case& test = GetParam();
   const kernel::Kernel lowered = kernel::parse(test.text);
-  for (const auto& [name, target] : targets()) {
+  for (const auto& [name, target] : all_targets()) {
     const schedule::Scheduled scheduled = schedule::schedule(lowered, target);
     for (const Extents& extents : test.runs) {
       Memory expected = random_memory(lowered, extents, test.indices), actual = expected;
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ScheduleTest, ::testing::ValuesIn(all_cases())
 // The same text for a kernel of any level that was parsed from it.
 TEST(Schedule, IsPrintedAndParsedWithoutLoss) {
   for (const Case& test : all_cases()) {
-    for (const auto& [name, target] : targets()) {
+    for (const auto& [name, target] : all_targets()) {
       const kernel::Kernel k = schedule::schedule(kernel::parse(test.text), target).kernel;
       EXPECT_EQ(kernel::print(kernel::parse(kernel::print(k))), kernel::print(k)) << test.name;
     }
@@ -57,7 +57,7 @@ TEST(Schedule, IsPrintedAndParsedWithoutLoss) {
 
 TEST(Schedule, IsTheSameEveryTime) {
   for (const Case& test : all_cases()) {
-    for (const auto& [name, target] : targets()) {
+    for (const auto& [name, target] : all_targets()) {
       const auto once = schedule::schedule(kernel::parse(test.text), target);
       const auto again = schedule::schedule(kernel::parse(test.text), target);
       EXPECT_EQ(kernel::print(once.kernel), kernel::print(again.kernel)) << test.name;
@@ -100,6 +100,19 @@ TEST(Schedule, PackedPanelsDependOnTheWeightOnly) {
     ASSERT_EQ(other.packs.size(), 1u);
     EXPECT_TRUE(one.packs[0].buffers.back().constant);
     EXPECT_EQ(kernel::canonical_text(one.packs[0]), kernel::canonical_text(other.packs[0]));
+  }
+}
+
+// A plain schedule has no statement but loops and stores, and reads weights where they are.
+TEST(Schedule, APlainOneHasNeitherTilesNorPanels) {
+  schedule::Target plain = targets().front().target;
+  plain.plain = true;
+  for (const Case& test : all_cases()) {
+    const auto scheduled = schedule::schedule(kernel::parse(test.text), plain);
+    EXPECT_TRUE(scheduled.packs.empty()) << test.name;
+    const std::string text = kernel::print(scheduled.kernel);
+    for (const char* part : {" mma ", "ladder", "specialize", "prefetch", " packed "})
+      EXPECT_EQ(text.find(part), std::string::npos) << part << "in\n" << text;
   }
 }
 

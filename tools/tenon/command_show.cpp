@@ -1,5 +1,5 @@
 // `tenon show`: what the compiler makes of a model, stage by stage, as text on stdout.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,34 +14,53 @@
 namespace tenon::cli {
 namespace {
 
-constexpr std::string_view kStages[] = {"graph", "kernel", "source", "program"};
+// What --stage may ask for, and which stages of the compiler that is. Stages of bodies have the
+// name of the body in front; whatever is no row is a pass over the graph.
+struct Choice {
+  std::string_view name, stage;
+};
+constexpr Choice kChoices[] = {{"graph", ""},
+                               {"fusion", "fusion_report"},
+                               {"dispatch", "dispatch_report"},
+                               {"memory", "memory_map"},
+                               {"lir", "lir"},
+                               {"kernel", "kernel:"},
+                               {"source", "source:"}};
 
-std::string_view stage_of(std::string_view pass) {
-  if (pass.starts_with("kernel:")) return "kernel";
-  if (pass.starts_with("source:")) return "source";
-  return "graph";
+std::string_view choice_of(std::string_view stage) {
+  stage.remove_prefix(stage.rfind('/') + 1);  // npos + 1 is 0
+  for (const Choice& choice : std::span(kChoices).subspan(1)) {
+    if (stage == choice.stage || (choice.stage.ends_with(':') && stage.starts_with(choice.stage)))
+      return choice.name;
+  }
+  return kChoices[0].name;
+}
+
+void check_stage(const std::string& stage) {
+  std::vector<std::string_view> names;
+  for (const Choice& choice : kChoices) names.push_back(choice.name);
+  names.insert(names.end(), {"program", "all"});
+  if (std::ranges::find(names, stage) == names.end())
+    throw UsageError("stage '{}' is not known; there are: {}", stage, fmt::join(names, ", "));
 }
 
 }  // namespace
 
 void show(const ShowOptions& options) {
-  if (std::find(std::begin(kStages), std::end(kStages), options.stage) == std::end(kStages)) {
-    throw UsageError("stage '{}' is not known; there are: graph, kernel, source, program",
-                     options.stage);
-  }
+  check_stage(options.stage);
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
   const graph::Graph graph = onnx::import_file(options.model);
-  if (options.stage == "graph") fmt::print("== import\n{}\n", graph::print(graph));
-  driver::Options compile;
-  compile.cpu = cpu_info();
+  driver::Options compile{.name = options.model, .cpu = cpu_info(), .dump = {}};
   if (device.kind() == Device::Kind::Cuda) {
     compile.device = program::DeviceKind::Cuda;
     compile.cuda_arch = options.cuda_arch;
   }
   compile.codegen = options.codegen;
-  compile.dump = [&](std::string_view pass, const std::string& text) {
-    if (stage_of(pass) == options.stage) fmt::print("== {}\n{}\n", pass, text);
+  compile.optimizer = parse_optimizer(options.optimizer);
+  compile.dump = [&](std::string_view stage, const std::string& text) {
+    if (options.stage == "all" || choice_of(stage) == options.stage)
+      fmt::print("== {}\n{}\n", stage, text);
   };
   const driver::Compiled compiled = driver::compile(graph, compile);
   if (options.stage == "program") fmt::print("{}", program::print(compiled.program));

@@ -26,8 +26,9 @@ struct ModelOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or NAME=SHAPE:FILL
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
-  std::string policy;   // of precision; empty: always_f32
-  std::string codegen;  // what generates machine code; empty: TENON_CODEGEN, or llvm
+  std::string policy;     // of precision; empty: always_f32
+  std::string optimizer;  // of schedules; empty: TENON_OPTIMIZER, or analytic
+  std::string codegen;    // what generates machine code; empty: TENON_CODEGEN, or llvm
   std::string device = "cpu";
   std::string cpu;  // caps the instruction set; empty: what the machine has
 };
@@ -54,6 +55,7 @@ struct ShowOptions {
   std::string model;
   std::string stage = "graph";
   std::string codegen;
+  std::string optimizer;
   std::string device = "cpu";
   int cuda_arch = 90;  // of a GPU, which need not be there
 };

@@ -39,6 +39,15 @@ Device parse_device(const std::string& name) {
   }
 }
 
+std::optional<OptStrategy> parse_optimizer(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  try {
+    return OptStrategy::parse(name);
+  } catch (const Error& error) {
+    throw UsageError("{}", error.what());
+  }
+}
+
 namespace {
 
 bool is_artifact(const std::string& path) {
@@ -50,9 +59,11 @@ bool is_artifact(const std::string& path) {
 }
 
 CompiledGraph load_artifact(const ModelOptions& options, const Device& device) {
-  if (!options.codegen.empty() || options.precision != "f32" || !options.policy.empty())
-    throw UsageError("{} is compiled: --codegen, --precision and --policy were decided then",
-                     options.model);
+  if (!options.codegen.empty() || options.precision != "f32" || !options.policy.empty() ||
+      !options.optimizer.empty())
+    throw UsageError(
+        "{} is compiled: --codegen, --precision, --policy and --optimizer were decided then",
+        options.model);
   CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
   fmt::print(stderr, "tenon: {}: {} kernels loaded in {:.0f} ms\n", options.model,
              graph.stats().kernels, graph.stats().milliseconds);
@@ -76,6 +87,7 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
     throw UsageError("precision '{}' is not known; there are: {}", options.precision,
                      fmt::join(schedule::kPrecisions, ", "));
   const std::optional<PrecisionOptions> policy = policy_of(options);
+  const std::optional<OptStrategy> optimizer = parse_optimizer(options.optimizer);
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
   if (!is_available(device))
@@ -92,7 +104,8 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
                                                       .cpu = options.cpu,
                                                       .codegen = options.codegen,
                                                       .precision = options.precision,
-                                                      .precision_policy = policy});
+                                                      .precision_policy = policy,
+                                                      .optimizer = optimizer});
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

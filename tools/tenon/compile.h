@@ -18,6 +18,9 @@ void check_codegen(const std::string& name);
 // Likewise, and an error where the device is not one that it generates code for.
 void check_codegen(const std::string& name, const Device& device);
 
+// What --optimizer says, or a UsageError; absent where it says nothing.
+std::optional<OptStrategy> parse_optimizer(const std::string& name);
+
 // How many there will be: where the process may not use that many, all that it may, and stderr
 // says so.
 int use_threads(CompiledGraph& graph, int threads);

@@ -88,6 +88,7 @@ struct CommandLine {
         ->type_name("NAME=EXTENT");
     add_precision(command, options.precision);
     add_policy(command, options.policy);
+    add_optimizer(command, options.optimizer);
     add_codegen(command, options.codegen);
     add_device(command, options.device);
   }
@@ -107,6 +108,15 @@ struct CommandLine {
                      "always_f16, always_bf16, auto_mixed, auto_mixed_conservative, dynamic_int8")
         ->check(kNotEmpty)
         ->type_name("POLICY");
+  }
+
+  static void add_optimizer(CLI::App* command, std::string& optimizer) {
+    command
+        ->add_option("--optimizer", optimizer,
+                     "How schedules of kernels are found: analytic (default); plain, the simplest "
+                     "ones, to find out whether a schedule is at fault (CPUs)")
+        ->check(kNotEmpty)
+        ->type_name("STRATEGY");
   }
 
   static void add_device(CLI::App* command, std::string& device) {
@@ -141,6 +151,7 @@ struct CommandLine {
         ->type_name("ISA");
     add_precision(command, compile.precision);
     add_policy(command, compile.policy);
+    add_optimizer(command, compile.optimizer);
     add_codegen(command, compile.codegen);
     add_device(command, compile.device);
   }
@@ -185,8 +196,12 @@ struct CommandLine {
   void add_show() {
     CLI::App* command = app.add_subcommand("show", "Print what the compiler makes of a model");
     add_model(command, show.model);
-    command->add_option("--stage", show.stage, "graph (default), kernel, source or program")
+    command
+        ->add_option("--stage", show.stage,
+                     "graph (default: every pass over it), fusion, dispatch, lir, memory, kernel, "
+                     "source, program, or all but the last")
         ->type_name("STAGE");
+    add_optimizer(command, show.optimizer);
     add_codegen(command, show.codegen);
     add_device(command, show.device);
     command

@@ -1,0 +1,26 @@
+// TENON_LOG=debug: a line for each run, with its time and its extents. Where nobody listens a run
+// pays one relaxed load.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "runtime/executor.h"
+
+namespace tenon::compiled {
+
+// Made when a run begins.
+class RunLog {
+ public:
+  RunLog();
+  void done(const std::string& name, const runtime::Executor& executor) const;
+  void done(const std::string& name, size_t sets) const;  // of inputs, in one call
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void say(const std::string& name, const std::string& what) const;
+  bool wanted_;
+  Clock::time_point begin_;
+};
+
+}  // namespace tenon::compiled
