@@ -18,13 +18,7 @@ namespace {
 using program::Program;
 using Text = std::back_insert_iterator<std::string>;
 
-std::string kinds_of(const Moment& moment) {
-  constexpr const char* kHostKinds[] = {"define", "if", "loop"};
-  if (moment.host) return kHostKinds[static_cast<int>(moment.host->kind)];
-  std::string kinds;
-  for (const program::Step& step : moment.steps) kinds += (kinds.empty() ? "" : " & ") + step.kind;
-  return kinds;
-}
+constexpr const char* kHostKinds[] = {"define", "if", "loop"};
 
 class MemoryMap {
  public:
@@ -90,7 +84,19 @@ class MemoryMap {
     fmt::format_to(out_, "  {}..{}  arena {}, {} bytes", life.begin, life.end, index,
                    buffer.bytes.to_string());
     if (!buffer.offset.is_const(0)) fmt::format_to(out_, " at {}", buffer.offset.to_string());
-    fmt::format_to(out_, "  # {}\n", moments_[static_cast<size_t>(life.begin)].origin());
+    fmt::format_to(out_, "  # {}\n", origin_of(index));
+  }
+
+  // Of the step that writes a buffer first.
+  const std::string& origin_of(size_t index) const {
+    const Moment& moment = moments_[static_cast<size_t>(lives_[index].begin)];
+    const program::BufferRef buffer{program::BufferKind::Arena, static_cast<int>(index)};
+    for (const program::Step& step : moment.steps) {
+      for (const Access& access : accesses_of(step)) {
+        if (access.written && root_of(program_, access.buffer) == buffer) return step.origin;
+      }
+    }
+    return moment.origin();
   }
 
   void print_views() {
@@ -106,8 +112,13 @@ class MemoryMap {
     fmt::format_to(out_, "moments\n");
     for (size_t i = 0; i < moments_.size(); ++i) {
       const Moment& moment = moments_[i];
-      fmt::format_to(out_, "  {} {}{}  # {}\n", i, moment.in_prologue ? "prologue " : "",
-                     kinds_of(moment), moment.origin());
+      if (moment.host)
+        fmt::format_to(out_, "  {} {}  # {}\n", i, kHostKinds[static_cast<int>(moment.host->kind)],
+                       moment.host->origin);
+      for (const program::Step& step : moment.steps)
+        fmt::format_to(out_, "  {} {}{}  # {}\n",
+                       &step == moment.steps.data() ? std::to_string(i) : "&",
+                       moment.in_prologue ? "prologue " : "", step.kind, step.origin);
     }
   }
 
