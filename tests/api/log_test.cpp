@@ -157,5 +157,15 @@ TEST(Log, VerbosityOfACompileIsOfThatCompileAlone) {
   EXPECT_EQ(log.lines(LogLevel::Debug).size(), 0u);
 }
 
+TEST(Log, SaysNothingBelowItsLevel) {
+  for (const LogLevel level : {LogLevel::Error, LogLevel::Off}) {
+    const Listener log(level);
+    EXPECT_EQ(log_level(), level);
+    Session().compile(chain(to_string(level) == "off" ? 5 : 6));
+    for (const LogLevel each : {LogLevel::Debug, LogLevel::Info, LogLevel::Warning})
+      EXPECT_TRUE(log.lines(each).empty()) << to_string(each);
+  }
+}
+
 }  // namespace
 }  // namespace tenon
