@@ -22,7 +22,7 @@ void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& 
   Impl& impl = this->impl();
   const compiled::Exclusive exclusive(impl.busy);
   const runtime::RunOptions wanted = runtime_options(options);
-  runtime::Executor& executor = impl.bind(inputs);
+  runtime::Executor& executor = impl.bind(inputs, options);
   impl.pending = false;  // where this one does not begin, none is left
   impl.pending_log = {};
   check(impl.block.begin(executor, impl.rows, wanted), executor);
@@ -97,7 +97,7 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
     try {
       impl.show(sets[i]);
       if (impl.rows.is_set()) {  // rows past the active ones are kept in the block from run to run
-        impl.run_into_block(impl.bind_shown(), options);
+        impl.run_into_block(impl.bind_shown(options), options);
         results.push_back(compiled::copy_of(impl.block, impl.program->outputs));
       } else {
         pipelined.begin(impl.inputs);

@@ -71,10 +71,10 @@ struct CompiledGraph::Impl {
   runtime::Executor& executor();  // a User error where there is none
   // Inputs that fit: from here on the outputs of the last run are gone. Others are a User error
   // that changes nothing.
-  runtime::Executor& bind(const NamedInputs& given);
-  runtime::Executor& bind_shown();             // what `inputs` shows
-  void show(const NamedInputs& given);         // as the program takes them
-  void serve_bucket(int64_t upper);            // from here on
+  runtime::Executor& bind(const NamedInputs& given, const RunOptions& options);
+  runtime::Executor& bind_shown(const RunOptions& options);  // what `inputs` shows
+  void show(const NamedInputs& given);                       // as the program takes them
+  void serve_bucket(int64_t upper);                          // from here on
   void serve_rows(ActiveExtentReport report);  // of the program, by which it was compiled
   runtime::Executor& second_executor();
   void settle();  // waits for what is pending; its error is thrown here

@@ -104,14 +104,16 @@ void CompiledGraph::Impl::show(const NamedInputs& given) {
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = rows.input(i, inputs[i]);
 }
 
-runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given) {
+runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given, const RunOptions& options) {
   show(given);
-  return bind_shown();
+  return bind_shown(options);
 }
 
-runtime::Executor& CompiledGraph::Impl::bind_shown() {
+// What is refused here leaves the outputs of the last run where they are.
+runtime::Executor& CompiledGraph::Impl::bind_shown(const RunOptions& options) {
   runtime::Executor& bound = executor();
   bound.bind(inputs).throw_if_error();
+  bound.check_limit(runtime_options(options)).throw_if_error();
   rows.resolve(inputs);
   block.forget();
   return bound;
@@ -142,7 +144,7 @@ std::vector<std::vector<float>> CompiledGraph::run_read_outputs(
   if (!indices) {
     for (int i = 0; i < count; ++i) wanted.push_back(i);
   }
-  impl.run_into_block(impl.bind(inputs), options);
+  impl.run_into_block(impl.bind(inputs, options), options);
   std::vector<std::vector<float>> results;
   for (const int index : wanted) results.push_back(read(impl.block, static_cast<size_t>(index)));
   return results;
@@ -152,7 +154,7 @@ std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
                                                   const RunOptions& options) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  runtime::Executor& executor = impl.bind(inputs);
+  runtime::Executor& executor = impl.bind(inputs, options);
   if (impl.rows.is_set()) {  // what is kept of rows past the active ones lies in the block
     impl.run_into_block(executor, options);
     return compiled::copy_of(impl.block, impl.program->outputs);
@@ -170,7 +172,7 @@ void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outp
   const Impl::Settled settled(impl);
   compiled::collect_outputs(impl.program->outputs, outputs, impl.executor().handles(),
                             impl.outputs);
-  runtime::Executor& executor = impl.bind(inputs);
+  runtime::Executor& executor = impl.bind(inputs, options);
   for (size_t i = 0; i < impl.outputs.size(); ++i)
     impl.outputs[i] = impl.rows.output(i, impl.outputs[i]);
   const compiled::RunLog log;
@@ -182,7 +184,7 @@ const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
                                                       const RunOptions& options) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  impl.run_into_block(impl.bind(inputs), options);
+  impl.run_into_block(impl.bind(inputs, options), options);
   return impl.block.views();
 }
 
@@ -227,7 +229,7 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
           slots[i].name, slots[i].type.to_string(), needed, bytes.size());
     impl.inputs[i] = impl.rows.input(i, view);
   }
-  impl.run_into_block(impl.bind_shown(), options);
+  impl.run_into_block(impl.bind_shown(options), options);
   return impl.block.slots();
 }
 

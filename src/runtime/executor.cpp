@@ -232,6 +232,19 @@ Result<int64_t> Executor::measure_arena() {
   return arena_.measure(0, binder_.values());
 }
 
+Status Executor::check_limit(const RunOptions& options) {
+  if (options.memory_limit <= 0) return {};
+  if (weights_version_ != params_.version()) {
+    if (Status status = prologue_->resolve(binder_.values(), threads_); !status.ok()) return status;
+    if (auto bytes = arena_.measure(0, binder_.values()); !bytes) return bytes.error();
+    if (Status status = check_memory(*prologue_, 0, options); !status.ok()) return status;
+  }
+  if (resolved_versions_[0] != binder_.version(0)) {
+    if (auto bytes = measure_arena(); !bytes) return bytes.error();
+  }
+  return check_memory(*stages_[0], 0, options);
+}
+
 Result<int64_t> Executor::peak_bytes(const std::map<std::string, int64_t>& extents) {
   for (const auto& control : controls_) {
     if (control)

@@ -70,6 +70,9 @@ class Executor {
   std::span<const int64_t> output_extents(int output) const {
     return binder_.output_extents(output);
   }
+  // Whether execute may have the memory that it needs before it begins, for what is bound: an error
+  // where a memory_limit does not allow it.
+  Status check_limit(const RunOptions& options);
   // Bytes of the arena that execute would need for what is bound. Reserves nothing.
   Result<int64_t> measure_arena();
   // Bytes of arena and scratch that a run takes where symbols have these values: the peak. Every

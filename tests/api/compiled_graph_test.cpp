@@ -143,6 +143,21 @@ TEST_F(CompiledGraphTest, AMemoryLimitIsWhatPeakBytesSays) {
   EXPECT_THROW(graph_->peak_bytes({{"batch", 3}}), Error);
 }
 
+TEST_F(CompiledGraphTest, ARunThatALimitRefusesLeavesTheOutputsOfTheLastOne) {
+  Request request(3, 7), larger(5, 20);
+  graph_->run(request.inputs);
+  const auto row = graph_->read_output_row(0, 2, 16);
+  ASSERT_TRUE(row);
+  const RunOptions little{.memory_limit = 1};
+  EXPECT_THROW(graph_->run(larger.inputs, little), Error);
+  EXPECT_THROW(graph_->run_typed(larger.inputs, little), Error);
+  EXPECT_THROW(graph_->run_raw(larger.inputs, little), Error);
+  EXPECT_THROW(graph_->run_into(larger.inputs, larger.outputs, little), Error);
+  EXPECT_EQ(graph_->read_output_row(0, 2, 16), row);
+  graph_->run_into(larger.inputs, larger.outputs);
+  EXPECT_FALSE(graph_->read_output_row(0, 2, 16));
+}
+
 TEST_F(CompiledGraphTest, AConcurrentRunIsAnError) {
   std::atomic<bool> stop = false;
   std::atomic<int> started = 0, refused = 0;
