@@ -92,10 +92,13 @@ class LirModule {
   // bind gives the same module.
   LirModule specialize(const DimBinding& binding) const;
 
-  // Fingerprint and graph; data of parameters is not in it.
+  // All of it as text: fingerprint, what it was planned by, plan, graph. Data of parameters is not
+  // in it.
   std::string print() const;
-  // What print wrote: the graph is planned again, by these options. A text whose fingerprint is not
-  // that of its graph is an Error. Parameters are to be set anew.
+  // What print wrote, to the letter: the graph is planned again, by the options of the text, and
+  // must give what the text says; else it is an Error that names the first line that differs.
+  // Options that are given must be those of the text; threads, codegen and the like are free.
+  // Parameters are to be set anew.
   static LirModule parse(std::string_view text, const CompileOptions& options = {});
 
  private:

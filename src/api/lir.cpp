@@ -1,17 +1,14 @@
 // LirModule: the driver's LIR as the public API shows it.
 #include "tenon/lir.h"
 
-#include <algorithm>
-#include <unordered_set>
-
 #include "api/driver_options.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
+#include "api/planned_by.h"
 #include "base/error.h"
 #include "graph/specialize.h"
 #include "plan/plan_arena.h"
 #include "program/print.h"
-#include "schedule/dot2.h"
 
 namespace tenon {
 namespace {
@@ -83,23 +80,12 @@ BufferPlan plan_of(const program::Program& program) {
 }
 
 // What changes numbers, beside what the graph says itself.
-std::string numerics_of(const driver::Options& options, const driver::Lir& lir) {
-  const bool pairs = std::ranges::any_of(lir.kernels, [](const driver::UniqueKernel& each) {
-    return schedule::has_dot2(each.kernel);
-  });
-  return fmt::format("device {} precision {}{}", static_cast<int>(options.device),
-                     schedule::kPrecisions[static_cast<int>(options.precision)],
-                     pairs ? " products of pairs" : "");
+std::string numerics_of(const CompileOptions& options, const driver::Lir& lir) {
+  return fmt::format("device {} precision {}{}", name_of(lir.program.device), options.precision,
+                     lir.program.cpu.bf16 ? " products of pairs" : "");
 }
-
-constexpr std::string_view kHeader = "lir ";
 
 }  // namespace
-
-std::string_view to_string(Phase phase) {
-  constexpr std::string_view kNames[] = {"prologue", "steady", "epilogue"};
-  return kNames[static_cast<int>(phase)];
-}
 
 LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options) {
   driver::Pipeline pipeline(driver_options(options));
@@ -109,7 +95,7 @@ LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions&
 LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options,
                             driver::Pipeline& pipeline) {
   auto state = std::make_shared<LirState>();
-  state->options = options;
+  state->options = planned_by(options, pipeline.options());
   state->lir = pipeline.plan(optimized);
   state->plan = tenon::plan_of(state->lir.program);
   LirModule result;
@@ -128,19 +114,11 @@ Device LirModule::device() const { return device_of(LirState::of(*this).options)
 
 std::vector<LirModule::Node> LirModule::nodes() const {
   const graph::Graph& graph = LirState::of(*this).lir.graph;
-  const graph::UseLists uses(graph);
-  std::unordered_set<const graph::Node*> steady;  // depend on inputs, or are steps of their own
+  const auto phases = phases_of(graph);
   std::vector<Node> result;
   for (const graph::Node* node : graph.topological()) {
-    bool runs = node->op() == graph::Op::Input;
-    for (const graph::Value& operand : node->operands()) runs |= steady.contains(operand.node);
-    if (runs) steady.insert(node);
-    bool needed = false;
-    for (int i = 0; i < node->result_count(); ++i) needed |= !uses.uses({node, i}).empty();
-    const bool leaf = graph::has(node->op(), graph::kLeaf);
-    const Phase phase = leaf || !runs ? Phase::Prologue : needed ? Phase::Steady : Phase::Epilogue;
     result.push_back({std::string(graph::info(node->op()).text), std::string(graph.origin(node)),
-                      node->types()[0], phase});
+                      node->types()[0], phases.at(node)});
   }
   return result;
 }
@@ -155,35 +133,14 @@ Phase LirModule::phase(size_t node) const {
 std::string LirModule::fingerprint() const {
   const LirState& state = LirState::of(*this);
   Hasher hasher;
-  hasher.text("lir").text(graph::digest(state.lir.graph).hex());
-  return hasher.text(numerics_of(driver_options(state.options), state.lir)).finish().hex();
+  hasher.text("lir").text(state.lir.digest.hex());
+  return hasher.text(numerics_of(state.options, state.lir)).finish().hex();
 }
 
 LirModule LirModule::specialize(const DimBinding& binding) const {
   const LirState& state = LirState::of(*this);
   const graph::Graph special = graph::specialize(state.lir.graph, binding.values());
   return binding.empty() ? *this : LirState::plan_of(special, state.options);
-}
-
-std::string LirModule::print() const {
-  const LirState& state = LirState::of(*this);
-  return fmt::format("{}{}\n{}", kHeader, fingerprint(), graph::print(state.lir.graph));
-}
-
-LirModule LirModule::parse(std::string_view text, const CompileOptions& options) {
-  const size_t line = text.find('\n');
-  if (!text.starts_with(kHeader) || line == std::string_view::npos)
-    throw user_error("[lir] line 1: expected \"lir FINGERPRINT\"");
-  const std::string_view fingerprint = text.substr(kHeader.size(), line - kHeader.size());
-  const graph::Graph graph = graph::parse(text.substr(line + 1));
-  driver::Pipeline(driver_options(options)).check_optimized(graph);
-  LirModule result = LirState::plan_of(graph, options);
-  if (result.fingerprint() != fingerprint)
-    throw user_error(
-        "[lir] the text is of {}, its graph and these options are of {}: it was changed, or made "
-        "with other options",
-        fingerprint, result.fingerprint());
-  return result;
 }
 
 }  // namespace tenon

@@ -1,13 +1,15 @@
 // What a public LirModule holds.
 #pragma once
 
+#include <unordered_map>
+
 #include "driver/pipeline.h"
 #include "tenon/lir.h"
 
 namespace tenon {
 
 struct LirState {
-  CompileOptions options;  // by which it was planned
+  CompileOptions options;  // by which it was planned: nothing that decides is left out
   driver::Lir lir;
   BufferPlan plan;
 
@@ -17,5 +19,8 @@ struct LirState {
                            driver::Pipeline& pipeline);
   static const LirState& of(const LirModule& module);  // an Error where it is empty
 };
+
+// Of every node that the graph's order has.
+std::unordered_map<const graph::Node*, Phase> phases_of(const graph::Graph& graph);
 
 }  // namespace tenon

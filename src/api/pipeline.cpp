@@ -2,6 +2,7 @@
 #include "tenon/pipeline.h"
 
 #include "api/driver_options.h"
+#include "api/planned_by.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
 #include "base/error.h"
@@ -118,6 +119,7 @@ CompileResult CompilePipeline::compile_module(const GraphModule& module) const {
     case GraphModule::Stage::Lir:
       break;
   }
+  check_planned_by(LirState::of(module.lir()).options, options_);
   return {module.lir(), {}, {}};
 }
 
@@ -140,6 +142,7 @@ StageTexts CompilePipeline::inspect(const GraphModule& module) const {
   if (module.stage() == GraphModule::Stage::Mir) return inspect(module.mir());
   StageTexts texts;
   const LirState& state = LirState::of(module.lir());
+  check_planned_by(state.options, options_);
   const auto level = verbosity_of(state.options);
   driver::Pipeline pipeline(with_dump_to(texts, state.options));
   pipeline.dump_plan(state.lir);

@@ -6,6 +6,7 @@
 
 #include "api/compile_log.h"
 #include "api/driver_options.h"
+#include "api/planned_by.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
 #include "base/error.h"
@@ -36,23 +37,6 @@ std::unique_ptr<runtime::Executor> open(const CompileOptions& options,
 using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-// A module is planned already: what was asked for must be what it was planned by.
-void check_planned_by(const CompileOptions& planned, const CompileOptions& asked) {
-  const auto decided = [](const CompileOptions& o) {
-    return std::tuple(device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
-                      o.precision_policy.value_or(PrecisionOptions()),
-                      o.fusion.policy.value_or(FusionPolicy::Direct),
-                      o.fusion.limits.value_or(FusionLimits()),
-                      o.fusion.skip.value_or(std::vector<std::string>()), o.dim_binding,
-                      o.dim_bounds, o.dispatch.value_or(DispatchOptions()), o.supported_ops,
-                      o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()));
-  };
-  if (decided(merged(planned, asked)) != decided(planned))
-    throw user_error(
-        "[compile] the LirModule is planned already: device, target, fusion, dispatch, memory, "
-        "optimizer and dim_binding are given to the pipeline that plans it");
 }
 
 // Compiling again would lose them.

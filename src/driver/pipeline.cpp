@@ -78,8 +78,7 @@ graph::Graph apply_precision(const graph::Graph& graph, PassContext& context) {
 }
 
 graph::Graph dispatch(const graph::Graph& graph, PassContext& context) {
-  return legalize::dispatch(graph, context.claims, dispatch_options(context.options),
-                            context.dispatch);
+  return legalize::dispatch(graph, context.claims, *context.options.dispatch, context.dispatch);
 }
 
 // Of a part of what is compiled: whatever it dumps and logs has its name in front.
@@ -128,8 +127,16 @@ std::vector<std::string_view> pass_names() {
   return names;
 }
 
+Options with_environment(Options options) {
+  options.plan = plan_options(options);
+  options.dispatch = dispatch_options(options);
+  if (options.device == program::DeviceKind::Cpu) options.optimizer = cpu_strategy(options);
+  return options;
+}
+
 Pipeline::Pipeline(Options options)
-    : options_(with_dump(std::move(options))), backend_(make_backend(options_)) {}
+    : options_(with_environment(with_dump(std::move(options)))),
+      backend_(make_backend(options_)) {}
 
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   PassRunner(options_, times_).dump("graph", [&] { return graph::print(source); });
@@ -181,6 +188,8 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   });
   bool needs_bf16 = false;
   int bodies = 0;
+  Hasher digest;
+  digest.text(graph::digest(optimized).hex());
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
     Options of_body = options_within(options_, fmt::format("body{}", bodies++));
     of_body.outer_symbols = around;
@@ -189,17 +198,19 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     compiled_ += compiled.kernels - compiled.kernels_from_cache;
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     lir.body_kernels += compiled.kernels;
+    digest.text(compiled.digest.hex());
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
   ProgramBuilder builder(lir.graph, regions, *backend_, options_.outer_symbols, compile_body);
   run.timed("lower", [&] { return builder.lower(), 0; });  // regions -> kernels, equal ones once
   lir.program = builder.take_program();
   lir.kernels = builder.take_kernels();
+  lir.digest = digest.finish();
   backend_->describe(lir.program);
   for (const auto& [kernel, text] : lir.kernels)
     needs_bf16 = needs_bf16 || schedule::has_dot2(kernel);
   lir.program.cpu.bf16 = needs_bf16 && lir.program.device == program::DeviceKind::Cpu;
-  plan::Options plan = plan_options(options_);
+  plan::Options plan = *options_.plan;
   plan.alignment = std::max(plan.alignment, lir.program.plan.alignment);  // what the device needs
   run.timed("plan", [&] { return plan::plan_arena(lir.program, plan); });
   dump_plan(lir);
@@ -235,6 +246,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   result.dispatch = std::move(optimized.dispatch);
   Lir lir = pipeline.plan(optimized.graph);
   result.kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
+  result.digest = lir.digest;
   result.program = pipeline.generate(std::move(lir));
   result.times = pipeline.times();
   result.kernels_from_cache = result.kernels - pipeline.kernels_compiled();

@@ -37,6 +37,7 @@ struct Lir {
   program::Program program;
   std::vector<UniqueKernel> kernels;
   int body_kernels = 0;  // of branches and loops, which have their code already
+  Digest digest;         // of the graph, and of what its bodies became
 };
 
 struct Compiled {
@@ -44,12 +45,16 @@ struct Compiled {
   std::vector<PassTime> times;
   int kernels = 0;             // structurally equal ones count once
   int kernels_from_cache = 0;  // of these: compiled before, in this process
+  Digest digest;               // as in Lir
   FusionReport fusion;
   DispatchReport dispatch;
   ActiveExtentReport active;
 };
 
 std::vector<std::string_view> pass_names();  // in order
+
+// With what the environment says for memory, dispatch and optimizer, where they are absent.
+Options with_environment(Options options);
 
 // One compile. Every stage adds to the times.
 class Pipeline {
@@ -65,6 +70,7 @@ class Pipeline {
   program::Program generate(Lir lir);
   void dump_plan(const Lir& lir) const;  // where the options say so; plan has done it
 
+  const Options& options() const { return options_; }  // with what the environment says
   const std::vector<PassTime>& times() const { return times_; }
   const ActiveExtentReport& active() const { return active_; }  // of preprocess
   int kernels_compiled() const { return compiled_; }  // so far: all that the cache did not have

@@ -10,6 +10,7 @@
 #include "graph/constraint_kind.h"
 #include "graph/graph.h"
 #include "graph/literal.h"
+#include "graph/print_with_notes.h"
 
 namespace tenon::graph {
 
@@ -49,7 +50,8 @@ namespace {
 
 class Printer {
  public:
-  explicit Printer(const Graph& graph, int depth = 0) : graph_(graph), depth_(depth) {}
+  explicit Printer(const Graph& graph, int depth = 0, const NodeNote& note = {})
+      : graph_(graph), depth_(depth), note_(note) {}
 
   std::string print() {
     text_ = "graph\n";
@@ -104,6 +106,7 @@ class Printer {
   void finish(const Node& node) {
     const std::string_view origin = graph_.origin(&node);
     if (!origin.empty()) text_ += " @" + quoted(origin);
+    if (note_) text_ += fmt::format("  // {}", note_(node));
     text_ += '\n';
   }
 
@@ -144,6 +147,7 @@ class Printer {
 
   const Graph& graph_;
   int depth_;
+  NodeNote note_;
   std::string text_;
   std::unordered_map<const Node*, int64_t> first_result_;
   int64_t next_ = 0;
@@ -154,5 +158,9 @@ std::string indented(const Graph& graph, int depth) { return Printer(graph, dept
 }  // namespace
 
 std::string print(const Graph& graph) { return Printer(graph).print(); }
+
+std::string print_with_notes(const Graph& graph, const NodeNote& note) {
+  return Printer(graph, 0, note).print();
+}
 
 }  // namespace tenon::graph

@@ -190,18 +190,6 @@ TEST(Lir, IsData) {
   EXPECT_TRUE(contains(error_of([] { LirModule().plan(); }), "is empty"));
 }
 
-TEST(Lir, PrintsAndReads) {
-  const LirModule lir = CompilePipeline().compile_graph(model()).lir;
-  const std::string text = lir.print();
-  const LirModule again = LirModule::parse(text);
-  EXPECT_EQ(again.print(), text);
-  EXPECT_EQ(again.plan().arena_size, lir.plan().arena_size);
-  std::string changed = text;
-  changed.replace(changed.find("0.5"), 3, "0.4");
-  EXPECT_TRUE(contains(error_of([&] { LirModule::parse(changed); }), "it was changed"));
-  EXPECT_TRUE(contains(error_of([] { LirModule::parse("nonsense"); }), "line 1"));
-}
-
 TEST(Lir, FingerprintTellsWhatChangesResults) {
   const auto of = [](const Graph& graph, const CompileOptions& options = {}) {
     return CompilePipeline(options).compile_graph(graph).lir.fingerprint();
