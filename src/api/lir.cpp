@@ -81,8 +81,7 @@ BufferPlan plan_of(const program::Program& program) {
 
 // What changes numbers, beside what the graph says itself.
 std::string numerics_of(const CompileOptions& options, const driver::Lir& lir) {
-  return fmt::format("device {} precision {}{}", name_of(lir.program.device), options.precision,
-                     lir.program.cpu.bf16 ? " products of pairs" : "");
+  return fmt::format("device {} precision {}", name_of(lir.program.device), options.precision);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "tenon/pipeline.h"
 
 #include "api/driver_options.h"
-#include "api/planned_by.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
+#include "api/planned_by.h"
 #include "base/error.h"
 #include "graph/specialize.h"
 

@@ -159,9 +159,7 @@ constexpr Option kOptions[] = {
      },
      [](std::string_view text, CompileOptions& o) { o.dispatch = read_dispatch(text); }},
     {"optimizer",
-     [](const CompileOptions& o) {
-       return o.optimizer ? Text(to_string(*o.optimizer)) : Text();
-     },
+     [](const CompileOptions& o) { return o.optimizer ? Text(to_string(*o.optimizer)) : Text(); },
      [](std::string_view text, CompileOptions& o) { o.optimizer = OptStrategy::parse(text); }},
     {"memory",
      [](const CompileOptions& o) {
@@ -200,14 +198,13 @@ void check_agrees(const CompileOptions& given, const CompileOptions& text) {
 
 void check_planned_by(const CompileOptions& planned, const CompileOptions& asked) {
   const auto decided = [](const CompileOptions& o) {
-    return std::tuple(device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
-                      o.precision_policy.value_or(PrecisionOptions()),
-                      o.fusion.policy.value_or(FusionPolicy::Direct),
-                      o.fusion.limits.value_or(FusionLimits()),
-                      o.fusion.skip.value_or(std::vector<std::string>()),
-                      o.fusion.assert_clean, o.dim_binding,
-                      o.dim_bounds, o.dispatch.value_or(DispatchOptions()), o.supported_ops,
-                      o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()));
+    return std::tuple(
+        device_of(o), o.cuda_arch, o.cpu, o.codegen, o.precision,
+        o.precision_policy.value_or(PrecisionOptions()),
+        o.fusion.policy.value_or(FusionPolicy::Direct), o.fusion.limits.value_or(FusionLimits()),
+        o.fusion.skip.value_or(std::vector<std::string>()), o.fusion.assert_clean, o.dim_binding,
+        o.dim_bounds, o.dispatch.value_or(DispatchOptions()), o.supported_ops,
+        o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()));
   };
   if (decided(merged(planned, asked)) != decided(planned))
     throw user_error(

@@ -6,9 +6,9 @@
 
 #include "api/compile_log.h"
 #include "api/driver_options.h"
-#include "api/planned_by.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
+#include "api/planned_by.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"

@@ -135,8 +135,7 @@ Options with_environment(Options options) {
 }
 
 Pipeline::Pipeline(Options options)
-    : options_(with_environment(with_dump(std::move(options)))),
-      backend_(make_backend(options_)) {}
+    : options_(with_environment(with_dump(std::move(options)))), backend_(make_backend(options_)) {}
 
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   PassRunner(options_, times_).dump("graph", [&] { return graph::print(source); });

@@ -190,6 +190,7 @@ const std::vector<CompileOptions>& deciding_options() {
       {.dispatch = DispatchOptions{.overrides = {{"softmax", DispatchPolicy::ForceCommon}}}},
       {.memory = PlanOptions{.mode = PlanMode::Remap, .alignment = 256}},
       {.memory = PlanOptions{.mode = PlanMode::Disabled}},
+      {.optimizer = OptStrategy::Plain{}},
   };
   return kOptions;
 }
@@ -205,10 +206,11 @@ TEST(LirText, SaysWhatItWasPlannedBy) {
 
 TEST(LirText, OptionsThatAreGivenMustBeItsOwn) {
   const std::string text = planned(chain()).print();
-  const char* const names[] = {"device",        "device",           "device",
-                               "cpu",           "precision_policy", "precision_policy",
-                               "fusion.limits", "fusion.skip",      "dispatch",
-                               "dispatch",      "memory",           "memory"};
+  const char* const names[] = {
+      "device",           "device",        "device",      "cpu",      "precision_policy",
+      "precision_policy", "fusion.limits", "fusion.skip", "dispatch", "dispatch",
+      "memory",           "memory",        "optimizer"};
+  ASSERT_EQ(std::size(names), deciding_options().size());
   const bool avx2 = contains(text, "cpu avx2");
   for (size_t i = 0; i < deciding_options().size(); ++i) {
     if (avx2 && names[i] == std::string_view("cpu")) continue;
@@ -367,8 +369,32 @@ TEST(LirFingerprint, IsTheSameWithOptionsThatChangeNoNumbers) {
       {.memory = PlanOptions{.mode = PlanMode::Disabled, .alignment = 128}},
       {.profile = Profile::Throughput},
       {.verbosity = Verbosity::Error},
+      {.optimizer = OptStrategy::Plain{}},
   };
   for (const CompileOptions& options : same) EXPECT_EQ(fingerprint(chain(), options), one);
+}
+
+TEST(LirFingerprint, IsTheSameForEveryCpu) {
+  CompileOptions narrow{.precision_policy = PrecisionOptions{PrecisionPolicy::AlwaysBf16}};
+  const std::string here = fingerprint(of_weights(), narrow);
+  narrow.cpu = "avx2";  // which has no products of bf16
+  EXPECT_EQ(fingerprint(of_weights(), narrow), here);
+}
+
+TEST(LirModules, RefuseOptionsTheyWereNotPlannedBy) {
+  const LirModule lir = planned(chain());
+  const GraphModule module = GraphModule::define("chain", [&] { return lir; });
+  const CompileOptions others[] = {
+      {.device = Device::Null()},
+      {.fusion = {.assert_clean = true}},
+      {.memory = PlanOptions{.mode = PlanMode::Disabled}},
+  };
+  for (const CompileOptions& options : others) {
+    EXPECT_THROW(Session().compile(lir, options), Error);
+    EXPECT_THROW(CompilePipeline(options).compile_module(module), Error);
+    EXPECT_THROW(inspect_pipeline(module, options), Error);
+  }
+  EXPECT_EQ(CompilePipeline().compile_module(module).lir.fingerprint(), lir.fingerprint());
 }
 
 }  // namespace
