@@ -64,7 +64,7 @@ bool Derivation::need(Value value, int axis) {
           continue;
         break;
       default: {
-        const Shape shape = value.shape();
+        const Shape& shape = value.shape();
         const int from = axis;
         const auto takes_it = [&](const Value& operand) {
           return step(operand, aligned(operand.shape(), shape, from));

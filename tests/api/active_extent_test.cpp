@@ -182,7 +182,7 @@ TEST(ActiveExtent, ComputesTheActiveRowsAndLeavesTheOthers) {
 
 TEST(ActiveExtent, OfAMarkedGraphNeedsNoOtherProgram) {
   CompiledGraph graph =
-      Session().compile(layer(kUpper, {.bucket_axis = 0}), {.codegen = "c", .threads = 1});
+      Session().compile(layer(kUpper, {.bucket_axis = 0}), {.threads = 1, .codegen = "c"});
   EXPECT_TRUE(graph.dims().empty());
   EXPECT_EQ(graph.inputs()[0].shape, (std::vector<std::string>{"512", "8"}));
   EXPECT_EQ(graph.outputs()[2].shape, (std::vector<std::string>{"8", "512"}));
@@ -314,6 +314,26 @@ TEST(ActiveExtent, StandsBesideOtherExtentsThatVary) {
       }
     }
   }
+}
+
+TEST(ActiveExtent, GoesThroughTheStagesOfAPipeline) {
+  const CompilePipeline pipeline;
+  const Graph marked = layer(kUpper, {.bucket_axis = 0});
+  const std::vector<float> x = numbers(kUpper * kWidth, 5);
+  const LirModule staged =
+      pipeline.plan_lir(pipeline.optimize_with_report(pipeline.preprocess(marked)).graph);
+  const LirModule plain = pipeline.compile_graph(layer(kUpper)).lir;  // compiled again from it
+  for (const LirModule* lir : {&staged, &plain}) {
+    CompiledGraph graph = Session().compile(*lir);
+    graph.set_active_extent(3, kUpper);
+    expect_rows(graph.run({{"x", x}}), oracle(layer(3), {{"x", first_rows(x, 3)}}), zeros(), 3);
+  }
+  for (const StageText& text : pipeline.inspect(marked)) {
+    if (text.stage != "active_extent_report") continue;
+    EXPECT_EQ(text.text, Session().compile(marked).active_extent_report().to_string());
+    return;
+  }
+  ADD_FAILURE() << "no report";
 }
 
 TEST(ActiveExtent, IsSavedWhereItIsMarkedOrSet) {
