@@ -20,8 +20,11 @@ void check_gpu_strategy(const Options& options) {
 bool has_gpu_kernel(const graph::Node& node) { return node.op() != graph::Op::GatedLinear; }
 
 std::unique_ptr<Backend> make_backend(const Options& options) {
-  constexpr decltype(&make_cpu_backend) kMakers[] = {make_cpu_backend, make_cuda_backend,
-                                                     make_emulated_backend, make_null_backend};
+  constexpr decltype(&make_cpu_backend) kMakers[] = {
+#define DEVICE(kind, name, backend, family) backend,
+#include "program/devices.def"
+#undef DEVICE
+  };
   return kMakers[static_cast<int>(options.device)](options);
 }
 

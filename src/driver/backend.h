@@ -46,9 +46,9 @@ bool has_gpu_kernel(const graph::Node& node);
 // Steps are as for CPUs.
 inline constexpr FusionLimits kGpuFusionLimits = {.max_steps = 128, .max_inputs = 64};
 
-std::unique_ptr<Backend> make_cpu_backend(const Options& options);
-std::unique_ptr<Backend> make_cuda_backend(const Options& options);
-std::unique_ptr<Backend> make_emulated_backend(const Options& options);
-std::unique_ptr<Backend> make_null_backend(const Options& options);
+#define DEVICE(kind, name, backend, family) \
+  std::unique_ptr<Backend> backend(const Options& options);
+#include "program/devices.def"
+#undef DEVICE
 
 }  // namespace tenon::driver

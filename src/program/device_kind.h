@@ -2,20 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace tenon::program {
 
 enum class DeviceKind : uint8_t {
-  Cpu,
-  Cuda,
-  EmulatedGpu,  // kernels scheduled for GPUs, as text, for the interpreter of the loop IR
-  Null,         // no code: steps are planned and not run
+#define DEVICE(kind, name, backend, family) kind,
+#include "program/devices.def"
+#undef DEVICE
 };
 
-constexpr std::string_view name_of(DeviceKind kind) {
-  constexpr std::string_view kNames[] = {"cpu", "cuda", "emulated-gpu", "null"};
-  return kNames[static_cast<int>(kind)];
-}
+constexpr std::string_view kDeviceNames[] = {
+#define DEVICE(kind, name, backend, family) name,
+#include "program/devices.def"
+#undef DEVICE
+};
+constexpr int kDeviceKinds = static_cast<int>(std::size(kDeviceNames));
+
+constexpr std::string_view name_of(DeviceKind kind) { return kDeviceNames[static_cast<int>(kind)]; }
 
 }  // namespace tenon::program

@@ -236,7 +236,7 @@ std::shared_ptr<const Program> ProgramReader::read() {
   auto program = std::make_shared<Program>();
   const auto io_slot = [&](const file::IoSlot* slot) { return io(*slot); };
   const auto any_step = [&](const file::Step* each) { return step(*each); };
-  program->device = read_enum(from_.device(), DeviceKind::Null);
+  program->device = read_enum(from_.device(), static_cast<DeviceKind>(kDeviceKinds - 1));
   program->cuda_arch = from_.cuda_arch();
   program->cpu = {read_enum(from_.cpu_isa(), CpuIsa::Avx512), from_.cpu_bf16(), from_.cpu_vnni()};
   program->symbols = symbols(from_.symbols());
