@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "graph/attribute_schema.h"
 #include "tenon/tenon.h"
 
 namespace tenon {
@@ -47,11 +48,58 @@ class Chance {
         "x", "y", "w", "b", "", "batch", "a name with spaces", "\xff", "z"};
     return one_of(kNames);
   }
+  // Of the whole table, those that are easy to call more often.
   std::string op_name() {
-    static constexpr const char* kOps[] = {
-        "relu",       "add",   "matmul",     "softmax",  "reshape",   "concat",    "gather",
-        "layer_norm", "where", "reduce_sum", "rms_norm", "attention", "no_such_op"};
-    return one_of(kOps);
+    static constexpr const char* kEasy[] = {"relu", "add", "matmul", "softmax", "concat", "where"};
+    if (below(2)) return one_of(kEasy);
+    return seldom() ? "no_such_op" : std::string(one_of(graph::kOps).text);
+  }
+  // Most of those that the op takes, most of them of the right kind.
+  Attributes attributes_of(const std::string& op) {
+    enum : bool { Optional, Required };
+    static constexpr graph::AttributeRow kRows[] = {
+#define ATTRIBUTE(Name, attribute, kind, required) \
+  {graph::Op::Name, attribute, graph::AttributeKind::kind, required},
+#include "graph/ops.def"
+    };
+    Attributes result;
+    for (const graph::AttributeRow& row : kRows) {
+      if (graph::info(row.op).text != op || below(16) == 0 || (!row.required && often())) continue;
+      result[std::string(row.name)] =
+          attribute(below(16) == 0 ? one_up_to(graph::AttributeKind::Graph) : row.kind);
+    }
+    if (below(16) == 0) result[name()] = extent();
+    return result;
+  }
+  Attribute attribute(graph::AttributeKind kind) {
+    switch (kind) {
+      case graph::AttributeKind::Integer:
+        return extent();
+      case graph::AttributeKind::Number:
+        return number();
+      case graph::AttributeKind::Text:
+        return name();
+      case graph::AttributeKind::DType:
+        return dtype();
+      case graph::AttributeKind::Integers:
+        return some(&Chance::axis);
+      case graph::AttributeKind::Dims:
+        return some(&Chance::dim);
+      case graph::AttributeKind::Numbers:
+        return some(&Chance::number);
+      case graph::AttributeKind::Graph:
+        break;
+    }
+    Graph body;
+    const Value x = body.input("x", type());
+    body.set_outputs({{"y", often() ? body.relu(x) : x}});
+    return std::make_shared<const Graph>(std::move(body));
+  }
+  template <typename T>
+  std::vector<T> some(T (Chance::*make)()) {
+    std::vector<T> result(below(4));
+    for (T& each : result) each = (this->*make)();
+    return result;
   }
   DType dtype() { return often() ? DType::F32 : static_cast<DType>(below(std::size(kDTypes))); }
   int64_t extent() {
@@ -59,6 +107,8 @@ class Chance {
     return often() ? kExtents[below(6)] : one_of(kExtents);
   }
   int small() { return static_cast<int>(extent() % 100); }
+  int64_t axis() { return often() ? extent() % 3 : extent(); }
+  double number() { return static_cast<double>(small()) / 4; }
   Dim dim() {
     if (below(3) != 0) return extent();
     return below(2) ? Dim(sym::batch()) : Dim(sym::seq());

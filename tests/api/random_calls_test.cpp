@@ -19,7 +19,7 @@ class GraphPlayer : public Chance {
         &Player::outputs,     &Player::compile,    &Player::run,      &Player::run,
         &Player::run_into,    &Player::run_slots,  &Player::read_row, &Player::set_param,
         &Player::set_param,   &Player::move_graph, &Player::move_run, &Player::ask,
-        &Player::set_extents, &Player::text};
+        &Player::set_extents, &Player::text,       &Player::run_later};
     (this->*one_of(kActions))();
   }
 
@@ -69,10 +69,8 @@ class GraphPlayer : public Chance {
     }
   }
   void op() {
-    Attributes attributes;
-    if (below(2)) attributes["axis"] = extent();
-    if (seldom()) attributes[name()] = std::vector<int64_t>{extent(), extent()};
-    for (Value& result : any(graphs_).op(op_name(), some_values(), attributes))
+    const std::string name = op_name();
+    for (Value& result : any(graphs_).op(name, some_values(), attributes_of(name)))
       values_.push_back(result);
   }
   void fused_op() {
@@ -177,6 +175,32 @@ class GraphPlayer : public Chance {
       for (int64_t i = 0; i < slot.length; ++i)
         sum_ += std::to_integer<int>(graph.arena_ptr()[slot.offset + i]);
     }
+  }
+  void run_later() {
+    CompiledGraph& graph = compiled();
+    switch (below(4)) {
+      case 0:
+        graph.commit_no_wait(inputs(), {.memory_limit = seldom() ? extent() : 0});
+        break;
+      case 1:
+        for (const TensorView& output : graph.sync_pending()) see(output);
+        break;
+      case 2:
+        graph.commit_no_wait(inputs());
+        for (const TensorView& output : graph.sync_pending()) see(output);
+        break;
+      default: {
+        std::vector<NamedInputs> sets(below(4));
+        for (NamedInputs& set : sets) set = inputs();
+        graph.run_pipelined(sets);
+      }
+    }
+  }
+  void see(const TensorView& output) {
+    int64_t bytes = size_of(output.dtype);
+    for (const int64_t e : output.shape) bytes *= e;
+    for (int64_t i = 0; i < bytes; ++i)
+      sum_ += std::to_integer<int>(static_cast<const std::byte*>(output.data)[i]);
   }
   void read_row() { compiled().read_output_row(small(), extent(), extent()); }
   void set_param() {

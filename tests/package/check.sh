@@ -63,6 +63,7 @@ quietly c++ -std=c++20 "$source/tests/package/installed/main.cpp" -o "$work/comp
 # As a folder of another project.
 quietly cmake -S "$source/tests/package/as_folder" -B "$work/as_folder" -G Ninja -DTENON="$source" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG"
-quietly cmake --build "$work/as_folder" --target consumer
-[ "$("$work/as_folder/consumer" "$work/model.tenon" 3)" = "$expected" ] || fail "as a folder: wrong numbers"
+quietly cmake --build "$work/as_folder" --target consumer compiles
+[ "$("$work/as_folder/compiles" "$work/folder.tenon")" = "4 6" ] || fail "as a folder: wrong numbers"
+[ "$("$work/as_folder/consumer" "$work/folder.tenon" 3)" = "$expected" ] || fail "as a folder: wrong numbers"
 echo "package: fine; libtenon_runtime.so has $size bytes, libtenon.so $(stat -Lc %s "$libraries/libtenon.so")"
