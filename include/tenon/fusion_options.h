@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// How blocks become a graph. Both ways give the same numbers and the same kernels.
+// How blocks of a HirModule become a graph. Both ways give the same numbers and kernels.
 enum class FusionPolicy {
   Direct,   // a block is the fused ops that have kernels of their own
   Fusable,  // a block is primitives (matmul, add, reduce_mean, ...), which the passes fuse again
@@ -23,7 +23,7 @@ struct FusionLimits {
 };
 
 struct FusionOptions {
-  std::optional<FusionPolicy> policy = {};  // of blocks; absent: Direct
+  std::optional<FusionPolicy> policy = {};  // of a HirModule's blocks alone; absent: Direct
   std::optional<FusionLimits> limits = {};  // absent: the target's
   // A known pattern that stays written out is an Error with the whole FusionReport.
   std::optional<bool> assert_clean = {};

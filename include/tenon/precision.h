@@ -42,7 +42,7 @@ using NumbersOfCategories = std::array<Numbers, kOpCategories>;
 
 struct PrecisionOptions {
   PrecisionPolicy policy = PrecisionPolicy::AlwaysF32;
-  NumbersOfCategories custom = {};  // of PrecisionPolicy::Custom; by category
+  NumbersOfCategories custom = {};  // of Custom, not all F32; with another policy an Error
   bool operator==(const PrecisionOptions&) const = default;
 };
 

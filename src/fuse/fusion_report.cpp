@@ -2,49 +2,14 @@
 // the table: its name and what a node of it is.
 #include <algorithm>
 
-#include "fuse/dequantized.h"
 #include "fuse/fuse.h"
-#include "graph/linear_parts.h"
+#include "fuse/fused_nodes.h"
 
 namespace tenon::fuse {
 namespace {
 
-using graph::Activation;
-using graph::LinearParts;
 using graph::Node;
 using graph::Op;
-
-bool is_gelu(const Node& node) {
-  if (node.op() == Op::Linear) return parts_of(node).activation == Activation::Gelu;
-  return node.op() == Op::Gelu;
-}
-
-template <Op op>
-bool is(const Node& node) {
-  return node.op() == op;
-}
-
-bool is_bias_act(const Node& node) {
-  if (!is<Op::Linear>(node)) return false;
-  LinearParts parts = parts_of(node);
-  return parts.bias || parts.activation != Activation::None;
-}
-
-bool has_residual(const Node& node) { return is<Op::Linear>(node) && parts_of(node).residual; }
-
-bool has_row_scale(const Node& node) { return node.attributes().integer("row_scale", 0) != 0; }
-
-bool is_shared_input(const Node& node) {
-  if (!is<Op::Linear>(node)) return false;
-  const Node& w = *node.operand(1).node;
-  return w.op() == Op::Concat && w.attributes().integer("axis") == 1;
-}
-
-bool is_dequantize_matmul(const Node& node) {
-  if (node.op() == Op::GatedLinear)
-    return is_dequantized(node.operand(1)) && is_dequantized(node.operand(2));
-  return is<Op::Linear>(node) && is_dequantized(parts_of(node).w);
-}
 
 // A norm of a sum that no kernel of its own makes: a linear adds its residual, or the norm reads
 // both addends.
@@ -63,10 +28,11 @@ struct Pattern {
 
 constexpr Pattern kPatterns[] = {
     {"fused_gelu", is_gelu},
+    {"fused_silu", is_silu},
     {"fused_softmax", is<Op::Softmax>},
     {"fused_layer_norm", is<Op::LayerNorm>},
     {"fused_rms_norm", is<Op::RmsNorm>},
-    {"fused_row_scale", has_row_scale},  // norms that became part of linears
+    {"fused_row_scale", has_row_scale},
     {.name = "fused_residual_norm", .matches_in = is_residual_norm},
     {"fused_rotary", is<Op::Rotary>},
     {"fused_attention", is<Op::Attention>},

@@ -1,15 +1,17 @@
-// Known patterns that a legalized graph still has written out. Two kinds: those that a pass would
-// find now, which the backend does not claim, or which were taken apart again; of the others a row
-// of the table knows the heart (a softmax between matmuls, a square root of a mean of squares) and
-// says what kept the pass from taking it.
+// Known patterns that a legalized graph still has written out. The passes run again, one after the
+// other: what one makes now the backend does not claim, or it was taken apart, or the pass was
+// skipped. Of what is left after that a row of the table knows the heart (a softmax between
+// matmuls, a square root of a mean of squares) and says what kept the pass from taking it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "fuse/dequantized.h"
 #include "fuse/deviation.h"
 #include "fuse/fuse.h"
+#include "fuse/fused_nodes.h"
 #include "graph/linear_parts.h"
 
 namespace tenon::fuse {
@@ -22,8 +24,7 @@ using graph::Value;
 using Missed = FusionReport::Missed;
 
 struct Miss {
-  const char* reason;
-  const char* hint;
+  std::string reason, hint;
 };
 
 constexpr const char* kShared = "compute what else needs it apart, or do not give it out";
@@ -82,8 +83,15 @@ std::optional<Miss> missed_norm(const Node& node, const graph::UseLists& uses, b
   if (!uses.only_user(Value{&node})) return Miss{"its deviation is needed elsewhere", kShared};
   return Miss{"no scale (and bias) of the last axis follows", "scale by a vector of its width"};
 }
+// Or the rms norm of centred rows, and a bias that is added to it.
 std::optional<Miss> missed_layer_norm(const Node& node, const graph::UseLists& uses) {
-  return missed_norm(node, uses, true);
+  if (node.op() != Op::RmsNorm) return missed_norm(node, uses, true);
+  const Node& rows = *node.operand(0).node;
+  if (rows.op() != Op::Sub || rows.operand(1).op() != Op::ReduceMean) return std::nullopt;
+  const bool centred = rows.operand(1).node->operand(0) == rows.operand(0);
+  const Node* user = uses.only_user(Value{&node});
+  if (!centred || !user || user->op() != Op::Add) return std::nullopt;
+  return Miss{"its rows are centred apart", "let fuse_layer_norm run, or use layer_norm itself"};
 }
 std::optional<Miss> missed_rms_norm(const Node& node, const graph::UseLists& uses) {
   return missed_norm(node, uses, false);
@@ -150,83 +158,99 @@ std::optional<Miss> missed_dequantize(const Node& node, const graph::UseLists&) 
   return Miss{"a vector is multiplied, or more than one matrix", "multiply rows by one matrix"};
 }
 
+// A pass that finds something to do in a legalized graph did not run, or was undone.
 struct Row {
   const char* pattern;
-  std::optional<Miss> (*missed)(const Node& node, const graph::UseLists& uses);
-  graph::Graph (*pass)(const graph::Graph& graph, const graph::Claims& claims);
-  Op fused;  // what the pass makes
+  bool (*made)(const Node& node);  // what the pass makes
+  // None: that of the row above, which makes this, too.
+  graph::Graph (*pass)(const graph::Graph& graph, const graph::Claims& claims) = nullptr;
+  std::optional<Miss> (*missed)(const Node& node, const graph::UseLists& uses) = nullptr;
 };
 
+// In the order of the pipeline: patterns are made of others.
 constexpr Row kRows[] = {
-    {"fused_gelu", missed_gelu, fuse_gelu, Op::Gelu},
-    {"fused_softmax", missed_softmax, fuse_softmax, Op::Softmax},
-    {"fused_layer_norm", missed_layer_norm, fuse_layer_norm, Op::LayerNorm},
-    {"fused_rms_norm", missed_rms_norm, fuse_rms_norm, Op::RmsNorm},
-    {"fused_rotary", nullptr, fuse_rotary, Op::Rotary},
-    {"fused_attention", missed_attention, fuse_attention, Op::Attention},
-    {"fused_matmul_bias_act", missed_bias, fuse_linear, Op::Linear},
-    {"fused_swiglu", missed_swiglu, fuse_gated_linear, Op::GatedLinear},
-    {"fused_residual_norm", missed_residual_norm, nullptr, {}},
-    {"fused_dequantize_matmul", missed_dequantize, nullptr, {}},
+    {"fused_gelu", is<Op::Gelu>, fuse_gelu, missed_gelu},
+    {"fused_silu", is<Op::Silu>, fuse_silu},
+    {"fused_softmax", is<Op::Softmax>, fuse_softmax, missed_softmax},
+    {"fused_layer_norm", is<Op::LayerNorm>, fuse_layer_norm, missed_layer_norm},
+    {"fused_rms_norm", is<Op::RmsNorm>, fuse_rms_norm, missed_rms_norm},
+    {"fused_rotary", is<Op::Rotary>, fuse_rotary},
+    {"fused_attention", is<Op::Attention>, fuse_attention, missed_attention},
+    {"fused_dequantize_matmul", is_dequantize_matmul, fuse_linear, missed_dequantize},
+    {"fused_matmul_residual", has_residual},
+    {"fused_matmul_bias_act", is_bias_act, nullptr, missed_bias},
+    {"fused_matmul", is<Op::Linear>},
+    {"fused_swiglu", is<Op::GatedLinear>, fuse_gated_linear, missed_swiglu},
+    {"fused_row_scale", has_row_scale, fold_row_scale},
+    {"fused_residual_norm", nullptr, nullptr, missed_residual_norm},
+    {"fused_shared_input", is_shared_input, fuse_shared_input},
 };
 
-std::vector<const Node*> nodes_of(const graph::Graph& graph, Op op) {
-  std::vector<const Node*> result = graph.topological();
-  std::erase_if(result, [&](const Node* node) { return node->op() != op; });
-  return result;
-}
+class Search {
+ public:
+  Search(const graph::Graph& after, const graph::Claims& claims)
+      : claims_(claims), before_(after), seen_(after) {}
 
-Missed left_apart(const Row& row, const Node& node, std::string_view origin,
-                  const graph::Claims& claims) {
-  const std::string_view op = graph::info(row.fused).text;
-  if (!claims.takes(node)) {
-    return {row.pattern, std::string(origin), fmt::format("not claimed by {}", claims.backend),
-            fmt::format("choose a backend with a kernel for {}; name it in supported_ops", op)};
+  std::vector<Missed> run() {
+    for (const Row& row : kRows) {
+      if (row.pass != nullptr) {
+        before_ = std::move(seen_);
+        seen_ = row.pass(before_, {});  // as if everything were claimed
+      }
+      if (row.made != nullptr) add_made(row);
+      if (row.missed != nullptr) add_missed(row);
+    }
+    return std::move(result_);
   }
-  return {row.pattern, std::string(origin),
-          "it, or a part of it, was taken apart or not looked for",
-          fmt::format("let {} and its parts run natively, and skip no pass", op)};
-}
 
-// What a pass finds in `seen` that `after` does not have; the passes keep the origins.
-std::vector<Missed> left_apart(const Row& row, const graph::Graph& after, const graph::Graph& seen,
-                               const graph::Claims& claims) {
-  std::vector<Missed> result;
-  std::map<std::string_view, size_t> had;
-  for (const Node* node : nodes_of(after, row.fused)) ++had[after.origin(node)];
-  for (const Node* node : nodes_of(seen, row.fused)) {
-    const std::string_view origin = seen.origin(node);
-    size_t& left = had[origin];
-    if (left > 0) {
-      --left;
-    } else {
-      result.push_back(left_apart(row, *node, origin, claims));
+ private:
+  // What the pass has made; passes keep the origins. A node is told once, by the first row it is
+  // of.
+  void add_made(const Row& row) {
+    std::map<std::string_view, int> had;
+    for (const Node* node : before_.topological()) {
+      if (row.made(*node)) ++had[before_.origin(node)];
+    }
+    for (const Node* node : seen_.topological()) {
+      if (!row.made(*node) || had[seen_.origin(node)]-- > 0) continue;
+      if (told_.insert(node).second) add(row, *node, why_apart(*node));
     }
   }
-  return result;
-}
+
+  // What no pass can make anything of.
+  void add_missed(const Row& row) {
+    const graph::UseLists uses(seen_);
+    for (const Node* node : seen_.topological()) {
+      const std::optional<Miss> miss = row.missed(*node, uses);
+      if (miss) add(row, *node, *miss);
+    }
+  }
+
+  Miss why_apart(const Node& node) const {
+    const std::string_view op = graph::info(node.op()).text;
+    if (!claims_.takes(node)) {
+      return {fmt::format("not claimed by {}", claims_.backend),
+              fmt::format("choose a backend with a kernel for {}; name it in supported_ops", op)};
+    }
+    return {"it, or a part of it, was taken apart or not looked for",
+            fmt::format("let {} and its parts run natively, and skip no pass", op)};
+  }
+
+  void add(const Row& row, const Node& node, Miss miss) {
+    result_.push_back({row.pattern, std::string(seen_.origin(&node)), std::move(miss.reason),
+                       std::move(miss.hint)});
+  }
+
+  const graph::Claims& claims_;
+  graph::Graph before_, seen_;  // by the last pass
+  std::unordered_set<const Node*> told_;
+  std::vector<Missed> result_;
+};
 
 }  // namespace
 
 std::vector<Missed> missed_fusions(const graph::Graph& after, const graph::Claims& claims) {
-  std::vector<Missed> result;
-  const std::vector<const Node*> nodes = after.topological();
-  const graph::UseLists uses(after);
-  graph::Graph seen = after;  // as if everything were claimed: patterns are made of others
-  for (const Row& row : kRows) {
-    if (row.pass != nullptr) {
-      seen = row.pass(seen, {});
-      const std::vector<Missed> apart = left_apart(row, after, seen, claims);
-      result.insert(result.end(), apart.begin(), apart.end());
-      if (!apart.empty()) continue;
-    }
-    for (const Node* node : nodes) {
-      const std::optional<Miss> miss = row.missed ? row.missed(*node, uses) : std::nullopt;
-      if (!miss) continue;
-      result.push_back({row.pattern, std::string(after.origin(node)), miss->reason, miss->hint});
-    }
-  }
-  return result;
+  return Search(after, claims).run();
 }
 
 }  // namespace tenon::fuse

@@ -220,9 +220,21 @@ std::optional<PrecisionPolicy> parse_precision_policy(std::string_view text) {
 
 namespace {
 
+// Numbers that the policy does not look at are a mistake, and so is a policy without them.
 const NumbersOfCategories& numbers_of(const PrecisionOptions& options) {
-  return options.policy == PrecisionPolicy::Custom ? options.custom
-                                                   : kPolicies[static_cast<size_t>(options.policy)];
+  const bool given = options.custom != NumbersOfCategories();
+  const auto policy = static_cast<size_t>(options.policy);
+  if (options.policy != PrecisionPolicy::Custom) {
+    if (given)
+      throw user_error("[precision] numbers by category are for the policy custom, this is {}",
+                       kPrecisionPolicies[policy]);
+    return kPolicies[policy];
+  }
+  if (!given)
+    throw user_error(
+        "[precision] the policy custom needs numbers: PrecisionOptions::custom is f32 throughout");
+  check(options.custom);
+  return options.custom;
 }
 
 }  // namespace
@@ -233,9 +245,8 @@ bool stores_narrow(const PrecisionOptions& options) {
 }
 
 Graph apply_precision(const Graph& graph, const PrecisionOptions& options) {
-  if (options.policy == PrecisionPolicy::AlwaysF32) return graph;
   const NumbersOfCategories& numbers = numbers_of(options);
-  check(numbers);
+  if (options.policy == PrecisionPolicy::AlwaysF32) return graph;
   return Rewriter(graph, numbers).run();
 }
 

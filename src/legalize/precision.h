@@ -16,11 +16,12 @@ inline constexpr std::string_view kPrecisionPolicies[] = {
     "dynamic_int8", "custom"};
 std::optional<PrecisionPolicy> parse_precision_policy(std::string_view text);
 
-// Whether some category stores its results in 16 bits.
+// Whether some category stores its results in 16 bits. The same errors.
 bool stores_narrow(const PrecisionOptions& options);
 
-// After the passes that find fused ops. Ways to multiply (ByF16, ...) for a category that does not
-// are a User error.
+// After the passes that find fused ops. Options that contradict themselves are User errors: ways to
+// multiply (ByF16, ...) for a category that does not, numbers by category without the policy
+// Custom, and this policy without them.
 graph::Graph apply_precision(const graph::Graph& graph, const PrecisionOptions& options);
 
 }  // namespace tenon::legalize

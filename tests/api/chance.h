@@ -176,6 +176,7 @@ class Chance {
   }
   PrecisionOptions precision() {
     PrecisionOptions result{.policy = one_up_to(PrecisionPolicy::Custom)};
+    if (result.policy != PrecisionPolicy::Custom && !seldom()) return result;
     for (Numbers& numbers : result.custom) numbers = one_up_to(Numbers::ByInt8);
     return result;
   }

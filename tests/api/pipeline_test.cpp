@@ -380,6 +380,11 @@ TEST(Options, ThatContradictEachOtherAreErrors) {
   EXPECT_TRUE(contains(text({.threads = -1}), "-1 threads"));
   EXPECT_TRUE(contains(text({.dim_binding = {{"batch", 2}}}), "no value for seq"));
   EXPECT_TRUE(contains(text({.memory = PlanOptions{.alignment = 100}}), "alignment"));
+  EXPECT_TRUE(contains(text({.precision_policy = PrecisionOptions{.custom = {Numbers::Bf16}}}),
+                       "this is always_f32"));
+  EXPECT_TRUE(
+      contains(error_of([] { Session().with_policy(PrecisionPolicy::Custom).compile(model()); }),
+               "the policy custom needs numbers"));
 }
 
 }  // namespace

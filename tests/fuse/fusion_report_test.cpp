@@ -156,8 +156,43 @@ TEST(Claims, PatternsOfPatternsAreMissedTogether) {
       return each.pattern == pattern && each.reason == "not claimed by plain";
     });
   };
-  EXPECT_EQ(missed("fused_matmul_bias_act"), 3) << report.to_string();
+  EXPECT_EQ(missed("fused_matmul_bias_act"), 2) << report.to_string();
+  EXPECT_EQ(missed("fused_matmul"), 1) << report.to_string();
   EXPECT_EQ(missed("fused_swiglu"), 1) << report.to_string();
+}
+
+// One that the backend does not take, and one that is none: an erf is given out.
+TEST(MissedFusions, OneHidesNoOther) {
+  Graph g;
+  const auto gelu = [&](const char* name, std::vector<graph::Output> outputs) {
+    const Value x = f32_input(g, name, {sym::batch(), 4});
+    const Value erf = g.unary(Op::Erf, g.mul(x, f32(g, 0.70710678)));
+    outputs.push_back({name, g.mul(g.mul(x, f32(g, 0.5)), g.add(erf, f32(g, 1)))});
+    if (outputs.size() > 1) outputs.push_back({"erf", erf});
+    return outputs;
+  };
+  g.set_outputs(gelu("b", gelu("a", {})));
+  const graph::Claims claims = all_but({Op::Gelu});
+  const FusionReport report = fusion_report(g, fuse_all(g, claims), claims);
+  ASSERT_EQ(report.missed.size(), 2u) << report.to_string();
+  EXPECT_EQ(report.missed[0].reason, "not claimed by plain");
+  EXPECT_NE(report.missed[1].reason, "not claimed by plain");
+}
+
+// Two linears of one input and a residual, by who skipped what.
+TEST(MissedFusions, LinearsThatStayApart) {
+  Graph g;
+  const Value x = f32_input(g, "x", {sym::batch(), sym::seq(), 4});
+  const auto linear = [&](const char* w, Value residual) {
+    return g.linear(x, f32_param(g, w, {4, 4}), {}, residual, Activation::None);
+  };
+  const Value a = linear("a", {}), b = linear("b", {});
+  g.set_outputs({{"a", a}, {"b", b}, {"c", g.add(linear("c", {}), a)}});
+  const FusionReport apart = fusion_report(g, g);
+  ASSERT_EQ(apart.missed.size(), 2u) << apart.to_string();
+  EXPECT_EQ(apart.missed[0].pattern, "fused_matmul_residual");
+  EXPECT_EQ(apart.missed[1].pattern, "fused_shared_input");
+  EXPECT_TRUE(report_of(g).missed.empty()) << report_of(g).to_string();
 }
 
 TEST(MissedFusions, SoftmaxWithoutItsMaximum) {

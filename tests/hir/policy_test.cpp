@@ -3,6 +3,7 @@
 #include <set>
 
 #include "kernel/kernel.h"
+#include "tests/hir/layer_weights.h"
 #include "tests/hir/model.h"
 
 namespace tenon::hir_test {
@@ -22,10 +23,10 @@ struct PolicyCase {
   std::function<HirValue(HirModule&, const HirValue& x)> build;  // x is f32 [batch, seq, 24]
 };
 
-HirValue matrix(HirModule& m, const std::string& name, int64_t k, int64_t n) {
-  return m.param(name, {{k, n}, DType::F32});
-}
-HirValue row(HirModule& m, const std::string& name) { return m.param(name, {{24}, DType::F32}); }
+constexpr LayerWidths kWidths = {.hidden = 24, .kv = 24, .ffn = 40};
+constexpr LayerWidths kGrouped = {.hidden = 24, .kv = 12, .ffn = 40};
+
+HirValue row(HirModule& m, const std::string& name) { return vector(m, name, 24); }
 
 HirValue attention(HirModule& m, const HirValue& x, hir::AttentionOptions options) {
   const int64_t kv = options.kv_heads == 0 ? 24 : 24 / options.heads * options.kv_heads;
@@ -33,34 +34,8 @@ HirValue attention(HirModule& m, const HirValue& x, hir::AttentionOptions option
   return m.attention(x, k, v, options);
 }
 
-hir::EncoderWeights encoder_weights(HirModule& m) {
-  const auto linear = [&](const std::string& name, int64_t k, int64_t n) {
-    return hir::LinearWeights{matrix(m, name, k, n), m.param(name + "_bias", {{n}, DType::F32})};
-  };
-  return {.q = linear("q", 24, 24),
-          .k = linear("k", 24, 24),
-          .v = linear("v", 24, 24),
-          .output = linear("output", 24, 24),
-          .norm1_scale = row(m, "scale1"),
-          .norm1_bias = row(m, "bias1"),
-          .ffn_in = linear("in", 24, 40),
-          .ffn_out = linear("out", 40, 24),
-          .norm2_scale = row(m, "scale2"),
-          .norm2_bias = row(m, "bias2")};
-}
-
-hir::SwiGluWeights swiglu_weights(HirModule& m) {
-  return {matrix(m, "gate", 24, 40), matrix(m, "up", 24, 40), matrix(m, "down", 40, 24)};
-}
-
-hir::DecoderWeights decoder_weights(HirModule& m) {
-  return {.attention_norm = row(m, "attention_norm"),
-          .q = {matrix(m, "q", 24, 24)},
-          .k = {matrix(m, "k", 24, 12)},
-          .v = {matrix(m, "v", 24, 12)},
-          .output = {matrix(m, "output", 24, 24)},
-          .ffn_norm = row(m, "ffn_norm"),
-          .ffn = swiglu_weights(m)};
+hir::DecoderOptions grouped_heads(const hir::RotaryOptions& rotary = {}) {
+  return {.attention = {.heads = 4, .kv_heads = 2, .causal = true}, .rotary = rotary};
 }
 
 const PolicyCase kCases[] = {
@@ -74,10 +49,31 @@ const PolicyCase kCases[] = {
        const auto parts = m.shared_linears(x, {{matrix(m, "a", 24, 24)}, {matrix(m, "b", 24, 24)}});
        return m.op1("sub", {parts[0], parts[1]});
      }},
-    {"swiglu", [](HirModule& m,
-                  const HirValue& x) { return m.swiglu(x, swiglu_weights(m), {.residual = x}); }},
+    {"dequantizing_linear",
+     [](HirModule& m, const HirValue& x) {
+       const hir::QuantizedWeight w = {.values = m.param("values", {{24, 40}, DType::I8}),
+                                       .scales = matrix(m, "scales", 3, 40),
+                                       .zero_points = m.param("zeros", {{3, 40}, DType::I8}),
+                                       .block = 8};
+       return m.dequantizing_linear(
+           x, w, {.bias = vector(m, "bias", 40), .activation = ActivationKind::Relu});
+     }},
+    {"swiglu",
+     [](HirModule& m, const HirValue& x) {
+       return m.swiglu(x, swiglu_weights(m, kWidths), {.residual = x});
+     }},
     {"rms_norm", [](HirModule& m, const HirValue& x) { return m.rms_norm(x, row(m, "scale")); }},
+    {"rms_norm_of_sum",
+     [](HirModule& m, const HirValue& x) {
+       const auto [normed, sum] =
+           m.rms_norm_of_sum(x, m.input_batch_seq("residual", 24), row(m, "scale"));
+       return m.op1("sub", {normed, sum});
+     }},
     {"layer_norm",
+     [](HirModule& m, const HirValue& x) {
+       return m.layer_norm(x, row(m, "scale"), row(m, "bias"));
+     }},
+    {"layer_norm_of_sum",
      [](HirModule& m, const HirValue& x) {
        return m.layer_norm_of_sum(x, x, row(m, "scale"), row(m, "bias")).normed;
      }},
@@ -85,6 +81,17 @@ const PolicyCase kCases[] = {
     {"rotary_interleaved",
      [](HirModule& m, const HirValue& x) {
        return m.rotary(x, {.heads = 4, .dim = 4, .interleaved = true});
+     }},
+    {"rotary_at_positions",
+     [](HirModule& m, const HirValue& x) {
+       const HirValue positions = m.input("positions", {{sym::batch(), sym::seq()}, DType::I64});
+       return m.rotary(x, {.heads = 4, .positions = positions});
+     }},
+    {"rotary_by_tables",
+     [](HirModule& m, const HirValue& x) {
+       const HirValue cos = m.input("cos", {{sym::seq(), 3}, DType::F32});
+       const HirValue sin = m.input("sin", {{sym::seq(), 3}, DType::F32});
+       return m.rotary(x, {.heads = 4, .cos = cos, .sin = sin});
      }},
     {"attention", [](HirModule& m, const HirValue& x) { return attention(m, x, {.heads = 4}); }},
     {"attention_grouped",
@@ -110,7 +117,12 @@ const PolicyCase kCases[] = {
      }},
     {"encoder_block",
      [](HirModule& m, const HirValue& x) {
-       return m.encoder_block(x, encoder_weights(m), {.attention = {.heads = 4}});
+       return m.encoder_block(x, encoder_weights(m, kWidths), {.attention = {.heads = 4}});
+     }},
+    {"encoder_block_pre_norm",
+     [](HirModule& m, const HirValue& x) {
+       return m.encoder_block(x, encoder_weights(m, kWidths),
+                              {.attention = {.heads = 4}, .pre_norm = true});
      }},
     {"moe",
      [](HirModule& m, const HirValue& x) {
@@ -122,8 +134,13 @@ const PolicyCase kCases[] = {
      }},
     {"decoder_block",
      [](HirModule& m, const HirValue& x) {
-       return m.decoder_block(x, decoder_weights(m),
-                              {.attention = {.heads = 4, .kv_heads = 2, .causal = true}});
+       return m.decoder_block(x, decoder_weights(m, kGrouped), grouped_heads());
+     }},
+    {"decoder_block_with_positions",
+     [](HirModule& m, const HirValue& x) {
+       const HirValue positions = m.input("positions", {{sym::batch(), sym::seq()}, DType::I64});
+       return m.decoder_block(x, decoder_weights(m, kGrouped),
+                              grouped_heads({.positions = positions}));
      }},
 };
 

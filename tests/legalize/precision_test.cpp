@@ -110,6 +110,24 @@ TEST(Precision, CustomIsByCategory) {
   EXPECT_THROW(apply_precision(some_graph(), options), Error);
 }
 
+TEST(Precision, NumbersByCategoryAndThePolicyCustomBelongTogether) {
+  const auto error_of = [](const PrecisionOptions& options) -> std::string {
+    try {
+      apply_precision(some_graph(), options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::User);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(error_of({.policy = PrecisionPolicy::Custom}).find("custom needs numbers"),
+            std::string::npos);
+  PrecisionOptions options{.custom = {Numbers::Bf16}};
+  EXPECT_NE(error_of(options).find("this is always_f32"), std::string::npos);
+  options.policy = PrecisionPolicy::AutoMixed;
+  EXPECT_NE(error_of(options).find("this is auto_mixed"), std::string::npos);
+}
+
 TEST(Precision, OnlyF32Changes) {
   Graph g;
   const Value x = g.input("x", {{4, 8}, DType::F64}), i = g.input("i", {{4, 8}, DType::I64});
