@@ -35,11 +35,37 @@ BufferPlan::Step describe(const program::Program& program, const program::HostSt
   return result;
 }
 
-// What nothing but an output needs.
-Phase phase_of(const program::Step& step) {
+// An output's own memory, or the arena's where its extents are known late.
+bool is_of_output(const program::Program& program, const program::BufferRef& root) {
+  using enum program::BufferKind;
+  return root.kind == Output || std::ranges::any_of(program.outputs, [&](const auto& slot) {
+           return slot.late >= 0 && program::root_of(program, {Arena, slot.late}) == root;
+         });
+}
+
+bool is_read_after(const program::Program& program, size_t step, const program::BufferRef& root) {
+  const auto is_it = [&](const program::BufferRef& ref) {
+    return program::root_of(program, ref) == root;
+  };
+  for (size_t i = step + 1; i < program.steps.size(); ++i) {
+    const program::Step& later = program.steps[i];
+    for (size_t at = 0; at < later.buffers.size(); ++at) {
+      if (!later.writes[at] && is_it(later.buffers[at])) return true;
+    }
+  }
+  return std::ranges::any_of(program.host_steps, [&](const program::HostStep& host) {
+    return host.before > static_cast<int>(step) &&
+           std::ranges::any_of(host.operands, is_it, &program::HostStep::Tensor::buffer);
+  });
+}
+
+// What nothing but an output needs comes last.
+Phase phase_of(const program::Program& program, size_t at) {
+  const program::Step& step = program.steps[at];
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const bool output = step.buffers[i].kind == program::BufferKind::Output;
-    if (step.writes[i] && !output) return Phase::Steady;
+    if (!step.writes[i]) continue;
+    const program::BufferRef root = program::root_of(program, step.buffers[i]);
+    if (!is_of_output(program, root) || is_read_after(program, at, root)) return Phase::Steady;
   }
   return Phase::Epilogue;
 }
@@ -70,7 +96,7 @@ BufferPlan plan_of(const program::Program& program) {
       if (step.before == static_cast<int>(i)) result.order.push_back(describe(program, step));
     }
     if (i == program.steps.size()) break;
-    result.order.push_back(describe(program, program.steps[i], phase_of(program.steps[i])));
+    result.order.push_back(describe(program, program.steps[i], phase_of(program, i)));
   }
   for (const auto& slot : program.inputs) result.inputs.push_back({slot.name, slot.type});
   for (const auto& slot : program.params) result.params.push_back({slot.name, slot.type});

@@ -102,8 +102,9 @@ CompileResult CompilePipeline::compile_mir(const Graph& graph) const {
   const auto level = verbosity_of(options);
   driver::Pipeline pipeline(with_marks(driver_options(options), graph));
   driver::Optimized optimized = pipeline.optimize(pipeline.preprocess(bound(graph, options)));
-  return {LirState::plan_of(optimized.graph, options, pipeline), std::move(optimized.fusion),
-          std::move(optimized.dispatch)};
+  LirModule lir = LirState::plan_of(optimized.graph, options, pipeline);
+  LirState::of(lir).lir.bodies.add_to(optimized.fusion, optimized.dispatch);
+  return {std::move(lir), std::move(optimized.fusion), std::move(optimized.dispatch)};
 }
 
 CompileResult CompilePipeline::compile_hir(const HirModule& module) const {

@@ -194,7 +194,8 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   Hasher digest;
   digest.text(graph::digest(optimized).hex());
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
-    Options of_body = options_within(options_, fmt::format("body{}", bodies++));
+    const std::string name = fmt::format("body{}", bodies++);
+    Options of_body = options_within(options_, name);
     of_body.outer_symbols = around;
     of_body.bucket_axes.clear();
     Compiled compiled = compile(body, of_body);
@@ -202,6 +203,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     lir.body_kernels += compiled.kernels;
     digest.text(compiled.digest.hex());
+    lir.bodies.add(name, compiled.fusion, compiled.dispatch);
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
   ProgramBuilder builder(lir.graph, regions, *backend_, options_.outer_symbols, compile_body);
@@ -248,6 +250,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   result.fusion = std::move(optimized.fusion);
   result.dispatch = std::move(optimized.dispatch);
   Lir lir = pipeline.plan(optimized.graph);
+  lir.bodies.add_to(result.fusion, result.dispatch);
   result.kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
   result.digest = lir.digest;
   result.program = pipeline.generate(std::move(lir));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "driver/body_reports.h"
 #include "driver/generate.h"
 #include "driver/options.h"
 #include "fuse/fuse.h"
@@ -38,6 +39,7 @@ struct Lir {
   std::vector<UniqueKernel> kernels;
   int body_kernels = 0;  // of branches and loops, which have their code already
   Digest digest;         // of the graph, and of what its bodies became
+  BodyReports bodies;
 };
 
 struct Compiled {

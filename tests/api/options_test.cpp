@@ -147,12 +147,28 @@ TEST(Plans, SayWhatSharesMemory) {
   }
   for (size_t i = 1; i < arena.order.size(); ++i) {  // each reads what the one before wrote
     EXPECT_EQ(arena.order[i].reads, arena.order[i - 1].writes);
-    EXPECT_EQ(arena.order[i].phase, Phase::Steady);
+    EXPECT_EQ(arena.order[i].phase, i + 1 < arena.order.size() ? Phase::Steady : Phase::Epilogue);
   }
   ASSERT_EQ(arena.views.size(), 1u);  // the last buffer is the output, of another shape
   EXPECT_EQ(arena.views[0].root, "output \"y\"");
   EXPECT_EQ(arena.order.back().writes,
             std::vector<std::string>{"arena " + std::to_string(arena.views[0].buffer)});
+}
+
+TEST(Plans, AnOutputThatALaterStepReadsIsNoEpilogue) {
+  Graph g;
+  const Value x = g.input("x", {{sym::batch(), 8}, DType::F32});
+  const Value first = g.softmax(x);
+  g.set_outputs(
+      {{"first", first}, {"second", g.matmul(first, g.param("w", {{8, 8}, DType::F32}))}});
+  const BufferPlan plan = CompilePipeline().compile_mir(g).lir.plan();
+  ASSERT_GE(plan.order.size(), 2u);
+  const BufferPlan::Step& reader = plan.order.back();
+  const BufferPlan::Step& writer = plan.order[plan.order.size() - 2];
+  EXPECT_EQ(writer.writes, std::vector<std::string>{"output \"first\""});
+  EXPECT_EQ(reader.reads[0], "output \"first\"");
+  EXPECT_EQ(writer.phase, Phase::Steady);
+  EXPECT_EQ(reader.phase, Phase::Epilogue);
 }
 
 TEST(Plans, OfBranchesStandInTheirStep) {

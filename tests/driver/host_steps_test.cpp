@@ -165,6 +165,33 @@ TEST(HostSteps, ABodyKnowsSymbolsThatAreOnlyPartOfAnExtent) {
   }
 }
 
+// then: a linear that is fused, else: one whose bias has another shape.
+TEST(HostSteps, ReportsCountWhatIsInBodies) {
+  Graph g;
+  const TensorType rows{{sym::batch(), 4}, DType::F32};
+  const Value condition = g.input("condition", {{}, DType::Bool});
+  const Value x = g.input("x", rows), w = g.param("w", {{4, 4}, DType::F32});
+  const auto branch = [&](const Dim& extent_of_bias) {
+    Graph body = g.nested();
+    const Value product = body.matmul(body.input("x", rows), body.input("w", w.type()));
+    const Value bias = body.input("b", {{extent_of_bias}, DType::F32});
+    body.set_outputs({{"y", body.add(product, bias)}});
+    body.set_origin(product.node, "product");
+    return Subgraph(std::move(body));
+  };
+  const Value vector = g.param("b", {{4}, DType::F32}), one = g.param("c", {{1}, DType::F32});
+  const Value y = g.apply(
+      Op::If, {condition, x, w, vector, x, w, one},
+      {{"then", branch(4)}, {"else", branch(1)}, {"extents", std::vector<Dim>{sym::batch(), 4}}});
+  g.set_outputs({{"y", y}});
+  const Compiled compiled = compile(g, {.cpu = detect_cpu(CpuIsa::Avx2)});
+  EXPECT_EQ(compiled.fusion.found("fused_matmul"), 2) << compiled.fusion.to_string();
+  EXPECT_EQ(compiled.fusion.found("fused_matmul_bias_act"), 1);
+  EXPECT_EQ(compiled.dispatch.rows.at("linear").native, 2);
+  ASSERT_EQ(compiled.fusion.missed.size(), 1u) << compiled.fusion.to_string();
+  EXPECT_EQ(compiled.fusion.missed[0].origin, "body1/product");
+}
+
 TEST(HostSteps, ALateOutputGoesToTheCallersMemory) {
   const Graph g = growing_loop();
   const auto program = std::make_shared<const program::Program>(
