@@ -10,6 +10,7 @@
 #include "api/graph_state.h"
 #include "graph/interpret.h"
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -135,16 +136,6 @@ std::vector<std::vector<float>> zeros() {
   return result;
 }
 
-std::string error_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::User);
-    return error.what();
-  }
-  return "no error";
-}
-
 void expect_every_extent(CompiledGraph& graph) {
   std::vector<std::vector<float>> before = zeros();
   int64_t seed = 10;
@@ -188,8 +179,9 @@ TEST(ActiveExtent, OfAMarkedGraphNeedsNoOtherProgram) {
   EXPECT_EQ(graph.outputs()[2].shape, (std::vector<std::string>{"8", "512"}));
   const std::vector<float> x = numbers(kUpper * kWidth, 3);
   expect_rows(graph.run({{"x", x}}), oracle(layer(kUpper), {{"x", x}}), zeros(), kUpper);
-  EXPECT_NE(error_of([&] { graph.run({{"x", view(x, {32, kWidth})}}); }).find("is 32, not 512"),
-            std::string::npos);
+  EXPECT_NE(
+      user_error_of([&] { graph.run({{"x", view(x, {32, kWidth})}}); }).find("is 32, not 512"),
+      std::string::npos);
 }
 
 TEST(ActiveExtent, HoldsForEveryWayToRunUntilItIsCleared) {
@@ -239,7 +231,7 @@ TEST(ActiveExtent, HoldsForEveryWayToRunUntilItIsCleared) {
 
   graph.clear_active_extent();
   expect_rows(graph.run({{"x", x}}), oracle(layer(kUpper), {{"x", x}}), full, kUpper);
-  EXPECT_NE(error_of([&] { graph.run({{"x", first_rows(x, 32)}}); }), "no error");
+  EXPECT_NE(user_error_of([&] { graph.run({{"x", first_rows(x, 32)}}); }), "no error");
 }
 
 TEST(ActiveExtent, KeepsParametersAndTakesNewOnes) {
@@ -258,19 +250,19 @@ TEST(ActiveExtent, KeepsParametersAndTakesNewOnes) {
 
 TEST(ActiveExtent, RefusesExtentsThatAreNotThere) {
   CompiledGraph graph = Session(Device::Null()).compile(layer(kUpper));
-  EXPECT_EQ(error_of([&] { graph.set_active_extent(600, kUpper); }),
+  EXPECT_EQ(user_error_of([&] { graph.set_active_extent(600, kUpper); }),
             "[set_active_extent] 600 rows are none of 1..upper, which is 512");
-  EXPECT_NE(error_of([&] { graph.set_active_extent(0, kUpper); }), "no error");
-  EXPECT_EQ(error_of([&] { graph.set_active_extent(32, 100); }),
+  EXPECT_NE(user_error_of([&] { graph.set_active_extent(0, kUpper); }), "no error");
+  EXPECT_EQ(user_error_of([&] { graph.set_active_extent(32, 100); }),
             "[set_active_extent] upper is 100, but no input has this extent: \"x\" f32[512, 8]");
   const std::vector<float> x(kUpper * kWidth, 1);
   EXPECT_EQ(graph.run({{"x", x}}), zeros());  // nothing changed
   graph.set_active_extent(32, kUpper);
   EXPECT_EQ(graph.run({{"x", first_rows(x, 32)}}), zeros());
-  EXPECT_EQ(error_of([&] { graph.run({{"x", view(x, {40, kWidth})}}); }),
+  EXPECT_EQ(user_error_of([&] { graph.run({{"x", view(x, {40, kWidth})}}); }),
             "input \"x\" has shape [40, 8]: axis 0 is 40, not 512 or the active extent's 32");
   CompiledGraph marked = Session(Device::Null()).compile(layer(kUpper, {.bucket_axis = 0}));
-  EXPECT_EQ(error_of([&] { marked.set_active_extent(2, kWidth); }),
+  EXPECT_EQ(user_error_of([&] { marked.set_active_extent(2, kWidth); }),
             "[set_active_extent] upper is 8, but the graph is compiled for 512");
 }
 
@@ -290,7 +282,7 @@ TEST(ActiveExtent, FallsBackToAllRowsAndSaysWhy) {
   EXPECT_EQ(graph.run({{"x", one}})[0], expected);
   EXPECT_EQ(graph.run({{"x", std::vector<float>(8, 0)}})[0], positions);
   graph.clear_active_extent();
-  EXPECT_NE(error_of([&] { graph.run({{"x", view(one, {1, 2})}}); }), "no error");
+  EXPECT_NE(user_error_of([&] { graph.run({{"x", view(one, {1, 2})}}); }), "no error");
 }
 
 TEST(ActiveExtent, StandsBesideOtherExtentsThatVary) {
@@ -344,7 +336,7 @@ TEST(ActiveExtent, IsSavedWhereItIsMarkedOrSet) {
   CompiledGraph plain = Session().compile(layer(kUpper));
   plain.save(folder / "plain");
   CompiledGraph loaded = CompiledGraph::load(folder / "plain");
-  EXPECT_NE(error_of([&] { loaded.set_active_extent(32, kUpper); }).find("saved without"),
+  EXPECT_NE(user_error_of([&] { loaded.set_active_extent(32, kUpper); }).find("saved without"),
             std::string::npos);
   Session().compile(layer(kUpper, {.bucket_axis = 0})).save(folder / "marked");
   plain.set_active_extent(32, kUpper);
@@ -356,7 +348,7 @@ TEST(ActiveExtent, IsSavedWhereItIsMarkedOrSet) {
     EXPECT_EQ(again.inputs()[0].shape, plain.inputs()[0].shape);
     again.set_active_extent(32, kUpper);
     EXPECT_EQ(again.run({{"x", x}}), expected);
-    EXPECT_EQ(error_of([&] { again.set_active_extent(3, kWidth); }),
+    EXPECT_EQ(user_error_of([&] { again.set_active_extent(3, kWidth); }),
               "[set_active_extent] upper is 8, but the graph is compiled for 512");
   }
   std::filesystem::remove_all(folder);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -30,16 +31,6 @@ std::vector<float> floats(const TensorView& view) {
 std::vector<float> floats(const OwnedTensor& tensor) {
   const auto* data = reinterpret_cast<const float*>(tensor.bytes.data());
   return {data, data + tensor.shape[0]};
-}
-
-template <typename Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(AsynchronousRuns, TheLastOfSeveralIsThereAfterSync) {

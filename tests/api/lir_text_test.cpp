@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -88,16 +89,6 @@ output "counted" = %0
 
 LirModule planned(const Graph& graph, const CompileOptions& options = {}) {
   return CompilePipeline(options).compile_graph(graph).lir;
-}
-
-template <typename Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 bool contains(std::string_view text, std::string_view part) {

@@ -7,6 +7,7 @@
 
 #include "tenon/tenon.h"
 #include "tests/driver/small_encoder.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -19,15 +20,6 @@ Graph chain() {
   for (int i = 0; i < 4; ++i) y = g.softmax(y);
   g.set_outputs({{"y", g.reshape(y, {batch, 2, 4})}});
   return g;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Profiles, SetWhatOptionsLeaveOpen) {

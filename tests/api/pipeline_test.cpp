@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -55,16 +56,6 @@ void expect_near(const std::vector<std::vector<float>>& a,
     ASSERT_EQ(a[i].size(), b[i].size());
     for (size_t j = 0; j < a[i].size(); ++j) EXPECT_NEAR(a[i][j], b[i][j], 1e-5) << i << " " << j;
   }
-}
-
-template <typename Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 bool contains(const std::string& text, std::string_view part) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -56,17 +57,6 @@ CompiledGraph compile_model() {
   return graph;
 }
 
-template <typename Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::User) << error.what();
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Runs, GiveFloatsInTheOrderAsked) {
   CompiledGraph graph = compile_model();
   const std::vector<float> x = rows_of_x(5);
@@ -81,9 +71,9 @@ TEST(Runs, GiveFloatsInTheOrderAsked) {
   EXPECT_EQ(some[1], all[0]);
   EXPECT_EQ(some[2], all[1]);
   EXPECT_TRUE(graph.run_read_outputs(inputs, std::vector<int>{}).empty());
-  EXPECT_EQ(error_of([&] { graph.run_read_outputs(inputs, std::vector<int>{2}); }),
+  EXPECT_EQ(user_error_of([&] { graph.run_read_outputs(inputs, std::vector<int>{2}); }),
             "[run] there is no output 2: the model has 2");
-  EXPECT_EQ(error_of([&] { graph.run_read_outputs(inputs, std::vector<int>{-1}); }),
+  EXPECT_EQ(user_error_of([&] { graph.run_read_outputs(inputs, std::vector<int>{-1}); }),
             "[run] there is no output -1: the model has 2");
 }
 
@@ -133,7 +123,7 @@ std::vector<std::span<const std::byte>> slots_of(const std::vector<float>& x) {
 TEST(Runs, SlotsTakeExtentsFromTheBinding) {
   CompiledGraph graph = compile_model();
   const std::vector<float> x = rows_of_x(6);
-  EXPECT_EQ(error_of([&] { graph.run_slots(slots_of(x)); }),
+  EXPECT_EQ(user_error_of([&] { graph.run_slots(slots_of(x)); }),
             "[run_slots] the model has dims without values: call set_extents before");
   graph.set_extents({{"rows", 6}});
   const auto slots = graph.run_slots(slots_of(x));
@@ -143,14 +133,14 @@ TEST(Runs, SlotsTakeExtentsFromTheBinding) {
   const auto* y = reinterpret_cast<const float*>(graph.arena_ptr() + slots[0].offset);
   EXPECT_EQ(std::vector<float>(y, y + 6 * kOut), expected_y(x, kBias));
 
-  EXPECT_EQ(error_of([&] { graph.run_slots({}); }),
+  EXPECT_EQ(user_error_of([&] { graph.run_slots({}); }),
             "[run_slots] 0 inputs are given, the model has 1");
-  EXPECT_EQ(error_of([&] { graph.run_slots(slots_of(rows_of_x(5))); }),
+  EXPECT_EQ(user_error_of([&] { graph.run_slots(slots_of(rows_of_x(5))); }),
             "[run_slots] input \"x\" f32[rows, 4] has 96 bytes at these extents, but 80 are given");
-  EXPECT_EQ(error_of([&] { graph.set_extents({{"rows", 65}}); }),
+  EXPECT_EQ(user_error_of([&] { graph.set_extents({{"rows", 65}}); }),
             "[set_extents] rows = 65 is outside 1..64");
-  EXPECT_EQ(error_of([&] { graph.set_extents({}); }), "[set_extents] rows has no value");
-  EXPECT_EQ(error_of([&] { graph.set_extents({{"rows", 1}, {"cols", 1}}); }),
+  EXPECT_EQ(user_error_of([&] { graph.set_extents({}); }), "[set_extents] rows has no value");
+  EXPECT_EQ(user_error_of([&] { graph.set_extents({{"rows", 1}, {"cols", 1}}); }),
             "[set_extents] the model has no dim \"cols\"");
   EXPECT_EQ(graph.run_slots(slots_of(x))[0].length, 6 * kOut * 4);  // as set before the errors
 }
@@ -163,10 +153,10 @@ TEST(Runs, ElementsAloneAreEnoughWhereTheShapeIsStatic) {
   EXPECT_EQ(graph.run({{"x", x}})[0], (std::vector<float>{-1, -2, -3, -4, -5, -6}));
   EXPECT_EQ(graph.run_slots(slots_of(x))[0].length, 24);
   const std::vector<float> five(5);
-  EXPECT_EQ(error_of([&] { graph.run({{"x", five}}); }),
+  EXPECT_EQ(user_error_of([&] { graph.run({{"x", five}}); }),
             "input \"x\" is f32[2, 3] and has 6 elements, but 5 are given");
   CompiledGraph symbolic = compile_model();
-  EXPECT_EQ(error_of([&] { symbolic.run({{"x", x}}); }),
+  EXPECT_EQ(user_error_of([&] { symbolic.run({{"x", x}}); }),
             "input \"x\" is f32[rows, 4]: its extents must be given, not only 6 elements");
 }
 
@@ -175,23 +165,24 @@ TEST(Runs, ParametersAreSetByFloatsOrBytes) {
   const std::vector<float> x = rows_of_x(2);
   const NamedInputs inputs = {{"x", view(x, {2, kIn})}};
   graph.set_param("w", kWeights);
-  EXPECT_EQ(error_of([&] { graph.run(inputs); }),
+  EXPECT_EQ(user_error_of([&] { graph.run(inputs); }),
             "parameter \"b\" is not set: call set_param before the first run");
   graph.set_param_typed("b", std::as_bytes(std::span(kBias)), DType::F32);
   EXPECT_EQ(graph.run(inputs)[0], expected_y(x, kBias));
   const std::vector<float> other = {5, 6, 7};
   graph.set_param("b", other);
   EXPECT_EQ(graph.run(inputs)[0], expected_y(x, other));
-  EXPECT_EQ(error_of([&] { graph.set_param("b", std::span(other).first(2)); }),
+  EXPECT_EQ(user_error_of([&] { graph.set_param("b", std::span(other).first(2)); }),
             "parameter \"b\" is f32[3] and needs 12 bytes (3 elements), but 8 are given");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(user_error_of([&] {
               graph.set_param("b", std::span<const float>(static_cast<const float*>(nullptr), 3));
             }),
             "parameter \"b\": the value has no data");
-  EXPECT_EQ(error_of([&] { graph.set_param("c", other); }), "the model has no parameter \"c\"");
-  EXPECT_EQ(
-      error_of([&] { graph.set_param_typed("b", std::as_bytes(std::span(other)), DType::I32); }),
-      "parameter \"b\" is f32[3], but the value is i32[3]");
+  EXPECT_EQ(user_error_of([&] { graph.set_param("c", other); }),
+            "the model has no parameter \"c\"");
+  EXPECT_EQ(user_error_of(
+                [&] { graph.set_param_typed("b", std::as_bytes(std::span(other)), DType::I32); }),
+            "parameter \"b\" is f32[3], but the value is i32[3]");
   EXPECT_EQ(graph.run(inputs)[0], expected_y(x, other));  // as set before the errors
 }
 
@@ -199,9 +190,9 @@ TEST(Runs, MovedFromGraphsSaySo) {
   CompiledGraph graph = compile_model();
   CompiledGraph other = std::move(graph);
   const std::string said = "this CompiledGraph was moved from: there is nothing in it";
-  EXPECT_EQ(error_of([&] { graph.run({}); }), said);        // NOLINT(bugprone-use-after-move)
-  EXPECT_EQ(error_of([&] { (void)graph.clone(); }), said);  // NOLINT(bugprone-use-after-move)
-  EXPECT_EQ(error_of([&] { (void)graph.dims(); }), said);   // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(user_error_of([&] { graph.run({}); }), said);        // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(user_error_of([&] { (void)graph.clone(); }), said);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(user_error_of([&] { (void)graph.dims(); }), said);   // NOLINT(bugprone-use-after-move)
   graph = std::move(other);
   EXPECT_EQ(graph.dims().size(), 1u);
 }

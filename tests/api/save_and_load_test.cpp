@@ -7,6 +7,7 @@
 
 #include "tenon/tenon.h"
 #include "tests/driver/small_encoder.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
@@ -19,16 +20,6 @@ class SaveAndLoad : public ::testing::Test {
   void SetUp() override { std::filesystem::create_directory(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string file(const char* name) const { return folder_ / name; }
-
-  static std::string error_of(const std::function<void()>& run) {
-    try {
-      run();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::User);
-      return error.what();
-    }
-    return "no error";
-  }
 
  private:
   std::filesystem::path folder_ =
@@ -72,27 +63,27 @@ TEST_F(SaveAndLoad, KeepsParametersThatWereSet) {
   const NamedInputs inputs = {{"x", view(one, {1, 2})}};
   EXPECT_EQ(CompiledGraph::load(file("with")).run(inputs)[0], (std::vector<float>{310, 420}));
   CompiledGraph unset = CompiledGraph::load(file("without"));
-  EXPECT_EQ(error_of([&] { unset.run(inputs); }),
+  EXPECT_EQ(user_error_of([&] { unset.run(inputs); }),
             "parameter \"w\" is not set: call set_param before the first run");
 }
 
 TEST_F(SaveAndLoad, LeavesNothingHalfWritten) {
   const CompiledGraph compiled = small_encoder();
-  EXPECT_EQ(error_of([&] { compiled.save(file("no/such/folder")); }),
+  EXPECT_EQ(user_error_of([&] { compiled.save(file("no/such/folder")); }),
             file("no/such/folder") + ": cannot be written: No such file or directory");
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(file("x")).parent_path()));
 }
 
 TEST_F(SaveAndLoad, SaysWhyAFileCannotBeUsed) {
-  EXPECT_EQ(error_of([&] { CompiledGraph::load(file("absent")); }),
+  EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("absent")); }),
             "[" + file("absent") + "] cannot open: No such file or directory");
   std::ofstream(file("text")) << "not a model";
-  EXPECT_EQ(error_of([&] { CompiledGraph::load(file("text")); }),
+  EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("text")); }),
             "[" + file("text") + "] the artifact cannot be used: it is no artifact: 11 bytes");
   small_encoder().save(file("model"));
-  EXPECT_EQ(error_of([&] { CompiledGraph::load(file("model"), {.device = Device::Cuda()}); }),
+  EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("model"), {.device = Device::Cuda()}); }),
             "[" + file("model") + "] the artifact was compiled for cpu, not for cuda:0");
-  EXPECT_EQ(error_of([&] { CompiledGraph::load(file("model"), {.threads = -1}); }),
+  EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("model"), {.threads = -1}); }),
             "[load] -1 threads: 0 or more are needed");
 }
 

@@ -6,19 +6,10 @@
 #include <filesystem>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon {
 namespace {
-
-template <typename Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<float> floats(const std::optional<OwnedTensor>& tensor) {
   const auto values = tensor.value().as<float>();

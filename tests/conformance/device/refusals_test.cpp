@@ -78,8 +78,9 @@ TEST_P(DeviceRefusals, OfRunsThatWereToldToStop) {
   CompiledGraph graph = ready();
   std::stop_source stop;
   stop.request_stop();
-  if (!lacks(Lacks::Numbers))
+  if (!lacks(Lacks::Numbers)) {
     EXPECT_THROW(graph.run(inputs(), {.stop = stop.get_token()}), Cancelled);
+  }
   expect_works(graph);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/tenon.h"
+#include "tests/error_of.h"
 
 namespace tenon::device_test {
 
@@ -56,17 +57,6 @@ class DeviceSuite : public testing::TestWithParam<Subject> {
       EXPECT_NEAR(actual[i], expected[i], tolerance) << "element " << i;
   }
 
-  // The kind and the text of the Error that a call ends with.
-  template <typename Call>
-  static std::string error_of(Call call, ErrorKind kind = ErrorKind::User) {
-    try {
-      call();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), kind) << error.what();
-      return error.what();
-    }
-    return "no error";
-  }
   template <typename Call>
   static void expect_refused(Call call, const std::string& what, ErrorKind kind = ErrorKind::User) {
     const std::string text = error_of(call, kind);
