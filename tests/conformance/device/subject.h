@@ -25,7 +25,9 @@ struct Subject {
   CompileOptions options;
   std::set<Lacks> lacks;
 };
-inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+inline std::ostream& operator<<(std::ostream& out, const Subject& subject) {
+  return out << subject.name;
+}
 
 inline const std::vector<Subject>& subjects() {
   static const std::vector<Subject> kAll = {
