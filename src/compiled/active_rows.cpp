@@ -35,6 +35,7 @@ ActiveRows::ActiveRows(const program::Program& program, const ActiveExtentReport
   for (const program::IoSlot& io : program.inputs) inputs_.push_back({active_axes(io.type.shape)});
   for (const program::IoSlot& io : program.outputs)
     outputs_.push_back({active_axes(io.type.shape)});
+  if (symbol_) number_symbols();
   if (!symbol_ && report.upper > 0) fall_back(report);
   update_shapes();
 }
@@ -145,31 +146,47 @@ IoView ActiveRows::output(size_t slot, const IoView& given) {
   return cut("output", program_->outputs[slot], outputs_[slot], given);
 }
 
-int64_t ActiveRows::evaluate(const Dim& dim, int64_t rows, std::span<const IoView> inputs) const {
-  const auto value = dim.evaluate([&](const Symbol& symbol) -> std::optional<int64_t> {
-    if (symbol == *symbol_) return rows;
-    for (size_t i = 0; i < inputs.size(); ++i) {
+// Every symbol is the whole extent of some axis of an input: where its value is found.
+void ActiveRows::number_symbols() {
+  runtime::Variables variables;
+  for (const Symbol& symbol : program_->symbols) {
+    variables.emplace(symbol.name(), static_cast<int>(sources_.size()));
+    Source source;
+    for (size_t i = 0; i < inputs_.size() && symbol != *symbol_; ++i) {
       const Shape& shape = program_->inputs[i].type.shape;
       for (int axis = 0; axis < shape.rank(); ++axis) {
-        if (shape[axis] == Dim(symbol)) return inputs[i].shape[static_cast<size_t>(axis)];
+        if (shape[axis].as_symbol() == symbol) source = {static_cast<int>(i), axis};
       }
     }
-    return std::nullopt;
-  });
-  return value.value_or(-1);
+    sources_.push_back(source);
+  }
+  symbol_values_.resize(sources_.size());
+  extents_ = runtime::DimTable(variables);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].axes.empty() || program_->outputs[i].late >= 0) continue;
+    for (const Dim& dim : program_->outputs[i].type.shape)
+      outputs_[i].extents.push_back(extents_.add(dim));
+  }
+}
+
+void ActiveRows::resolve_at(int64_t rows, std::span<const IoView> inputs,
+                            std::vector<int64_t> Slot::* extents) {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const auto [input, axis] = sources_[i];
+    symbol_values_[i] = input < 0 ? rows : inputs[static_cast<size_t>(input)].shape[axis];
+  }
+  const bool known = extents_.evaluate(symbol_values_);
+  for (Slot& slot : outputs_) {
+    (slot.*extents).clear();
+    for (const int position : slot.extents)
+      (slot.*extents).push_back(known ? extents_[position] : -1);
+  }
 }
 
 void ActiveRows::resolve(std::span<const IoView> inputs) {
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    Slot& slot = outputs_[i];
-    if (slot.axes.empty() || program_->outputs[i].late >= 0) continue;
-    slot.full.clear();
-    slot.active.clear();
-    for (const Dim& dim : program_->outputs[i].type.shape) {
-      slot.full.push_back(evaluate(dim, upper_, inputs));
-      slot.active.push_back(evaluate(dim, rows_, inputs));
-    }
-  }
+  if (!symbol_) return;
+  resolve_at(upper_, inputs, &Slot::full);
+  resolve_at(rows_, inputs, &Slot::active);
 }
 
 }  // namespace tenon::compiled

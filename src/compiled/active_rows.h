@@ -11,6 +11,7 @@
 
 #include "compiled/named_views.h"
 #include "program/program.h"
+#include "runtime/dim_table.h"
 #include "runtime/io_view.h"
 #include "tenon/active_extent.h"
 
@@ -39,7 +40,8 @@ class ActiveRows {
   // Of an input whose extents with all rows are these.
   std::span<const int64_t> active_shape(size_t slot, std::span<const int64_t> full);
 
-  // For inputs as the program took them: extents of outputs. Before output() and full_extents().
+  // For inputs as the program took them: extents of outputs. Allocates nothing. Before output() and
+  // full_extents().
   void resolve(std::span<const runtime::IoView> inputs);
   // With all rows; empty where an output has no axis of the bucket.
   std::span<const int64_t> full_extents(size_t output) const { return outputs_[output].full; }
@@ -50,6 +52,11 @@ class ActiveRows {
     std::vector<int64_t> full, active;  // extents with all rows, and with the active ones
     std::vector<int64_t> given, shape, capacity;
     std::vector<std::byte> filled_up;
+    std::vector<int> extents;  // of an output with such axes: positions in extents_
+  };
+  // The axis of an input whose extent a symbol is; no input: it is the active extent.
+  struct Source {
+    int input = -1, axis = 0;
   };
   runtime::IoView cut(const char* role, const program::IoSlot& io, Slot& slot,
                       const runtime::IoView& given) const;
@@ -57,7 +64,9 @@ class ActiveRows {
                           const runtime::IoView& given) const;
   void fall_back(const ActiveExtentReport& report);
   void update_shapes();
-  int64_t evaluate(const Dim& dim, int64_t rows, std::span<const runtime::IoView> inputs) const;
+  void number_symbols();
+  void resolve_at(int64_t rows, std::span<const runtime::IoView> inputs,
+                  std::vector<int64_t> Slot::* extents);
 
   const program::Program* program_;
   std::optional<Symbol> symbol_;
@@ -65,6 +74,9 @@ class ActiveRows {
   bool falls_back_ = false, is_set_ = false;
   std::vector<Slot> inputs_, outputs_;
   std::vector<InputShapes> input_shapes_;
+  std::vector<Source> sources_;  // of the program's symbols
+  std::vector<int64_t> symbol_values_;
+  runtime::DimTable extents_;
 };
 
 }  // namespace tenon::compiled

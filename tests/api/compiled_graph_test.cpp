@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "tenon/tenon.h"
-#include "tests/runtime/count_allocations.h"
 #include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {
@@ -179,46 +178,6 @@ TEST_F(CompiledGraphTest, AConcurrentRunIsAnError) {
   loop();
   other.join();
   EXPECT_GT(refused.load(), 0);
-}
-
-TEST_F(CompiledGraphTest, RunIntoAllocatesNothingAfterTheFirstRunOfAShape) {
-#if !TENON_COUNTS_ALLOCATIONS
-  GTEST_SKIP() << "sanitizers bring their own malloc";
-#endif
-  std::vector<Request> requests;
-  for (const auto& [batch, seq] : {std::pair{1, 1}, {8, 64}, {3, 17}, {2, 40}, {16, 5}})
-    requests.emplace_back(batch, seq);
-  for (Request& request : requests) graph_->run_into(request.inputs, request.outputs);
-  allocations = 0;
-  counting = true;
-  for (int round = 0; round < 3; ++round) {
-    for (Request& request : requests) graph_->run_into(request.inputs, request.outputs);
-  }
-  counting = false;
-  EXPECT_EQ(allocations.load(), 0);
-}
-
-TEST_F(CompiledGraphTest, RawRunsAllocateNothingAfterTheFirstRunOfAShape) {
-#if !TENON_COUNTS_ALLOCATIONS
-  GTEST_SKIP() << "sanitizers bring their own malloc";
-#endif
-  const Request request(4, 9);
-  std::vector<std::span<const std::byte>> slots;
-  for (const TensorInfo& input : graph_->inputs()) {
-    const TensorView& view = request.inputs.at(input.name);
-    slots.emplace_back(static_cast<const std::byte*>(view.data), size_t{4 * 9 * 8});
-  }
-  graph_->set_extents(DimBinding::batch_seq(4, 9));
-  graph_->run_raw(request.inputs);
-  graph_->run_slots(slots);
-  allocations = 0;
-  counting = true;
-  for (int round = 0; round < 3; ++round) {
-    graph_->run_raw(request.inputs);
-    graph_->run_slots(slots);
-  }
-  counting = false;
-  EXPECT_EQ(allocations.load(), 0);
 }
 
 TEST(Device, NamesAreReadAndWritten) {

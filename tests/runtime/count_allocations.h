@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 
 #include "tests/sanitizers.h"
@@ -52,6 +53,11 @@ void* realloc(void* old, size_t bytes) {
 void* aligned_alloc(size_t alignment, size_t bytes) {
   count();
   return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
+  count();
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
 }
 void* mmap(void* address, size_t bytes, int protection, int flags, int file,
            off_t offset) noexcept {
