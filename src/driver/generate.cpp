@@ -18,7 +18,7 @@ Generated generate(const std::vector<UniqueKernel>& kernels, const Backend& back
   parallel_for(static_cast<int64_t>(kernels.size()), 0, [&](int64_t begin, int64_t end, int) {
     for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
       try {
-        codes[at] = kernel_cache().get(fmt::format("{}\n{}", key, kernels[at].text), [&] {
+        codes[at] = kernel_cache().get_or_make(fmt::format("{}\n{}", key, kernels[at].text), [&] {
           ++compiled;
           return backend.generate(kernels[at].kernel);
         });

@@ -4,8 +4,8 @@
 
 namespace tenon::driver {
 
-SingleFlightCache<program::Code>& kernel_cache() {
-  static SingleFlightCache<program::Code> cache(static_cast<size_t>(knobs().kernel_cache_max));
+KernelCache& kernel_cache() {
+  static KernelCache cache(static_cast<size_t>(knobs().kernel_cache_max));
   return cache;
 }
 

@@ -2,13 +2,16 @@
 // once within and across graphs, by one thread while others that need them wait.
 #pragma once
 
-#include "base/single_flight_cache.h"
+#include <string>
+
+#include "cache/memory_store.h"
 #include "program/program.h"
 
 namespace tenon::driver {
 
 // Keys: the generator, the instruction set, the kernel's canonical text. As many entries as
 // TENON_KERNEL_CACHE_MAX says.
-SingleFlightCache<program::Code>& kernel_cache();
+using KernelCache = cache::MemoryStore<std::string, const program::Code>;
+KernelCache& kernel_cache();
 
 }  // namespace tenon::driver
