@@ -8,6 +8,27 @@
 #include "types/active_extent.h"
 
 namespace tenon::graph {
+namespace {
+
+// Whether an extent of this size is no choice of the node's own.
+bool follows_from_operands(const Node& node, int64_t extent) {
+  switch (node.op()) {
+    case Op::Reshape:
+    case Op::Split:
+    case Op::Conv:
+    case Op::MaxPool:
+    case Op::AveragePool:
+    case Op::LpPool:
+      return true;
+    default:
+      return std::ranges::any_of(node.operands(), [&](const Value& operand) {
+        return std::ranges::any_of(operand.shape(),
+                                   [&](const Dim& dim) { return dim.is_const(extent); });
+      });
+  }
+}
+
+}  // namespace
 
 bool Derivation::takes(const Place& place) {
   if (bucket_.contains(place)) return true;
@@ -20,7 +41,7 @@ bool Derivation::set_reshape(const Node& node, const Value& x, Attributes& attri
   const Shape shape(attributes.dims("shape"));
   auto now = reshaped(before, x.shape(), shape);
   if (!now) {
-    return fail(
+    return unsure(
         fmt::format("[reshape] of {}: {} may be the bucket's extent in several ways or none",
                     node.operand(0).type().to_string(), shape.to_string()));
   }
@@ -73,7 +94,7 @@ bool Derivation::set_split(const Node& node, const Value& x, Attributes& attribu
   const auto axis = static_cast<int>(attributes.integer("axis"));
   if (!changed(node.operand(0), axis)) return true;
   if (attributes.dims("extents").size() != 1)
-    return fail("[split] the parts of the bucket's axis are constants");
+    return unsure("[split] the parts of the bucket's axis are constants");
   attributes.set("extents", std::vector<Dim>{x.shape()[axis]});
   return true;
 }
@@ -84,7 +105,7 @@ bool Derivation::set_pad(const Node& node, const Value& x, Attributes& attribute
   for (int axis = 0; axis < x.shape().rank(); ++axis) {
     if (!changed(node.operand(0), axis)) continue;
     if (node.operand(1).op() != Op::Constant)
-      return fail("[pad] how much is added to the bucket's axis is computed");
+      return unsure("[pad] how much is added to the bucket's axis is computed");
     Dim& extent = shape[static_cast<size_t>(axis)];
     extent = extent - node.operand(0).shape()[axis] + x.shape()[axis];
   }
@@ -99,14 +120,11 @@ bool Derivation::set_windows(const Node& node, const Value& x, Attributes& attri
     if (!changed(node.operand(0), axis)) continue;
     const auto i = static_cast<size_t>(axis - 2);
     if (strides[i] != 1)
-      return fail(fmt::format("[{}] windows move by {} on the bucket's axis", info(node.op()).text,
-                              strides[i]));
-    for (const char* name : {"extents", "ends"}) {
-      if (attributes.find(name) == nullptr) continue;
-      std::vector<Dim> dims = attributes.dims(name);
-      dims[i] = dims[i] - node.operand(0).shape()[axis] + x.shape()[axis];
-      attributes.set(name, std::move(dims));
-    }
+      return unsure(fmt::format("[{}] windows move by {} on the bucket's axis",
+                                info(node.op()).text, strides[i]));
+    std::vector<Dim> extents = attributes.dims("extents");
+    extents[i] = extents[i] - node.operand(0).shape()[axis] + x.shape()[axis];
+    attributes.set("extents", std::move(extents));
   }
   return true;
 }
@@ -119,7 +137,7 @@ bool Derivation::set_range(const Node& node, std::vector<Value>& operands, Attri
     return known && (*known)[0].is_const(value);
   };
   if (!is(0, 0) || !is(1, upper_) || !is(2, 1))
-    return fail(fmt::format("[range] is not known to be 0..{} by ones", upper_));
+    return unsure(fmt::format("[range] is not known to be 0..{} by ones", upper_));
   const Value limit = result_.dims({active_}, true);
   operands[1] =
       limit.dtype() == operands[0].dtype() ? limit : result_.cast(limit, operands[0].dtype());
@@ -144,8 +162,8 @@ bool Derivation::set_extents(const Node& node, std::vector<Value>& operands,
   }
   if (!carries) return true;
   if (!touched) {
-    if (!constant || !operands.empty()) return true;
-    return fail(
+    if (!constant || follows_from_operands(node, upper_)) return true;
+    return unsure(
         fmt::format("[{}] its extent {} may be the bucket's or not", info(node.op()).text, upper_));
   }
   switch (node.op()) {
@@ -166,7 +184,7 @@ bool Derivation::set_extents(const Node& node, std::vector<Value>& operands,
     case Op::Update:
       return true;
     default:
-      return fail(
+      return unsure(
           fmt::format("[{}] its extents do not follow from the bucket's", info(node.op()).text));
   }
 }

@@ -17,6 +17,11 @@ bool Derivation::fail(std::string why) {
   return false;
 }
 
+bool Derivation::unsure(std::string why) {
+  attempt_.unknown = true;
+  return fail(std::move(why));
+}
+
 const Dim& Derivation::extent_now(const Value& before, int axis) const {
   return now_.at(before).shape()[axis];
 }

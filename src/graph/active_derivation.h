@@ -24,7 +24,8 @@ struct Attempt {
   std::optional<Graph> graph;   // where everything fits
   std::optional<Place> needed;  // it fits if this is the bucket's, and it can be
   std::string why_not;          // else
-  std::set<Place> open;         // of the bucket's size, taken for constants, and nothing said so
+  bool unknown = false;  // of these: not that shapes do not fit, but that they cannot be told
+  std::set<Place> open;  // of the bucket's size, taken for constants, and nothing said so
 };
 
 // The shape of reshape's result for an operand that was `from` and is `now`; nullopt where the
@@ -63,8 +64,11 @@ class Derivation {
   bool need(Value value, int axis);
   // Numbers that may have been computed from the extent.
   bool numbers_fit(const Node& node, const std::vector<Value>& operands);
+  bool shapes_fit(const Node& node);
+  bool positions_fit(const Node& node, const std::vector<Value>& operands);
 
-  bool fail(std::string why);
+  bool fail(std::string why);    // shapes do not fit
+  bool unsure(std::string why);  // they cannot be told
   bool changed(const Value& before, int axis) const;
   const Dim& extent_now(const Value& before, int axis) const;
 
@@ -75,6 +79,7 @@ class Derivation {
   Graph result_;
   std::unordered_map<Value, Value> now_;
   std::set<const Node*> lost_;  // computed from the bucket's axis, which they do not have any more
+  std::set<const Node*> clamped_;  // integers that are kept inside an axis as long as the bucket
   Attempt attempt_;
 };
 

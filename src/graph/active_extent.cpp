@@ -111,7 +111,8 @@ ActiveGraph with_active_extent(const Graph& graph, const BucketAxes& marked) {
     if (!attempt.graph) break;
     std::set<Place> other = bucket;
     other.insert(place);
-    if (!settle(graph, active, other).graph) continue;
+    const Attempt as_bucket = settle(graph, active, other);
+    if (!as_bucket.graph && !as_bucket.unknown) continue;
     attempt.graph.reset();
     attempt.why_not = text(place, upper);
   }

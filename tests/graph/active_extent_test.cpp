@@ -26,6 +26,19 @@ Value weights(Graph& g, const char* name, const Shape& shape) {
   return g.param(name, {shape, DType::F32});
 }
 
+// Padding counts in the means at the ends, however long the axis is.
+Value pooled(Graph& g, const Dim& rows) {
+  const Value x = g.input("x", {{1, 2, rows}, DType::F32});
+  const std::vector<int64_t> one{1};
+  return g.apply(Op::AveragePool, {x},
+                 {{"begins", std::vector<Dim>{1}},
+                  {"ends", std::vector<Dim>{1}},
+                  {"dilations", one},
+                  {"extents", std::vector<Dim>{rows}},
+                  {"kernel", std::vector<int64_t>{3}},
+                  {"strides", one}});
+}
+
 constexpr Case kCases[] = {
     {"activations and binaries",
      [](Graph& g, const Dim& rows) {
@@ -97,6 +110,8 @@ constexpr Case kCases[] = {
                    {{"mode", "constant"}, {"shape", std::vector<Dim>{rows * 2 + 3, 8}}});
        g.set_outputs({{"y", padded}, {"last", g.gather(x, g.scalar(DType::I64, -1), 0)}});
      }},
+    {"windows that reach into padding",
+     [](Graph& g, const Dim& rows) { g.set_outputs({{"y", pooled(g, rows)}}); }},
 };
 
 ActiveGraph active_of(const Graph& g) { return with_active_extent(g, bucket_axes(g, {}, kUpper)); }
@@ -146,6 +161,36 @@ TEST(ActiveExtent, StaysAwayFromWhatCannotBeKnown) {
       {"[gather] positions on the bucket's axis are constants",
        [](Graph& g, const Dim& rows) {
          g.set_outputs({{"y", g.gather(input(g, rows), g.scalar(DType::I64, 63), 0)}});
+       }},
+      {"[mul] the integer 64 may be the bucket's extent",
+       [](Graph& g, const Dim& rows) {
+         const Value by = g.input("by", {{1}, DType::I64});
+         g.set_outputs({{"y", input(g, rows)}, {"size", g.mul(by, g.integers({64}))}});
+       }},
+      {"[gather] positions are clamped to 64 rows, which may be the bucket's",
+       [](Graph& g, const Dim& rows) {
+         const Value at = g.input("at", {{3}, DType::I64});
+         const Value last = g.binary(Op::Min, at, g.scalar(DType::I64, 63));
+         g.set_outputs({{"y", g.gather(input(g, rows), last, 0)}});
+       }},
+      {"[cosine_window] its extent 64 may be the bucket's or not",
+       [](Graph& g, const Dim& rows) {
+         const Value window = g.apply(Op::CosineWindow, {g.scalar(DType::I64, 64)},
+                                      {{"coefficients", std::vector<double>{0.5, 0.5}},
+                                       {"dtype", DType::F32},
+                                       {"periodic", int64_t{0}},
+                                       {"shape", std::vector<Dim>{rows}}});
+         g.set_outputs({{"y", input(g, rows)}, {"window", window}});
+       }},
+      // That the shape it is given does not follow says nothing about what is reshaped.
+      {"[expand] extent 64 of axis 1 of f32[1, 64] may be the bucket's or not",
+       [](Graph& g, const Dim& rows) {
+         const Value one = g.input("one", {{1, 1}, DType::F32});
+         const Value size = g.input("size", {{1}, DType::I64});
+         const Value flat = g.apply(
+             Op::ReshapeTo, {g.expand(one, {1, rows}), size},
+             {{"mode", "exact"}, {"shape", std::vector<Dim>{g.fresh_symbol("n", {0, 999})}}});
+         g.set_outputs({{"y", input(g, rows)}, {"flat", flat}});
        }},
       {"[reshape] of f32[4096]: [64, 64] may be the bucket's extent in several ways or none",
        [](Graph& g, const Dim& rows) {

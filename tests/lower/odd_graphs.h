@@ -98,6 +98,11 @@ inline std::vector<GraphCase> odd_cases() {
                         {"less", g.binary(Op::Less, z, g.scalar(DType::U8, 200))},
                         {"sum", g.reduce(Op::ReduceSum, x, {1})}});
        }},
+      {"fewer_than_a_vector",
+       [](Graph& g) {
+         const Value x = in(g, "x", {5}, DType::U8);
+         g.set_outputs({{"y", g.binary(Op::Max, x, g.scalar(DType::U8, 7))}});
+       }},
       {"doubles",
        [](Graph& g) {
          const Value x = in(g, "x", {kB, kS}, DType::F64);

@@ -86,6 +86,7 @@ std::optional<Block> GpuScheduler::schedule_vectors(const Nest& nest) {
   const int64_t lanes = lanes_for(widest);
   const bool alone = nest.loops.size() == 1;
   if (!alone && !mod(inner.extent, lanes).is_const(0)) return std::nullopt;
+  if (inner.extent.bounds().hi < lanes) return std::nullopt;  // not one whole piece
 
   std::vector<Loop> loops = nest.loops;
   loops.back().extent = floordiv(inner.extent, lanes);
