@@ -1,7 +1,8 @@
 // What a session costs: a call of run_slots beyond its kernel, planning of very many buffers, the
-// arena against what is alive at once, and the memory of a process that runs an encoder.
+// arena against what is alive at once, the memory of a process that runs an encoder, and that of
+// the weights of one in several buckets.
 //
-//   bench_session [slots|planner|arena|memory ...]
+//   bench_session [slots|planner|arena|memory|buckets ...]
 //
 // `memory` looks at the whole process: for a figure of its own, run it alone.
 #include <fmt/format.h>
@@ -24,6 +25,7 @@
 #include "import/onnx/onnx.h"
 #include "plan/liveness.h"
 #include "plan/plan_arena.h"
+#include "runtime/weight_pool.h"
 #include "tenon/tenon.h"
 #include "tools/make_encoder/encoder_model.h"
 
@@ -125,19 +127,33 @@ double anonymous_mb() {
   throw user_error("/proc/self/status has no RssAnon");
 }
 
-bool memory() {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("tenon_bench_session_{}.onnx", getpid());
-  std::ofstream(path, std::ios::binary) << make_encoder::encoder_model({});
-  CompiledGraph encoder = Session().compile_onnx(path);
-  std::filesystem::remove(path);  // it stays mapped
-  const std::vector<int64_t> ids(kBatch * kSeq, 7), ones(kBatch * kSeq, 1), zeros(kBatch * kSeq);
-  const std::vector<int64_t> shape = {kBatch, kSeq};
-  for (int i = 0; i < 10; ++i) {
-    encoder.run_raw({{"input_ids", view(ids, shape)},
-                     {"attention_mask", view(ones, shape)},
-                     {"token_type_ids", view(zeros, shape)}});
+class EncoderFile {
+ public:
+  EncoderFile() { std::ofstream(path_, std::ios::binary) << make_encoder::encoder_model({}); }
+  ~EncoderFile() { std::filesystem::remove(path_); }  // it stays mapped
+  EncoderFile(const EncoderFile&) = delete;
+  EncoderFile& operator=(const EncoderFile&) = delete;
+
+  CompiledGraph compile(const DimBinding& extents = {}) const {
+    return Session().compile_onnx(path_, {.dim_binding = extents});
   }
+
+ private:
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / fmt::format("tenon_bench_session_{}.onnx", getpid());
+};
+
+void run_encoder(CompiledGraph& encoder, int64_t batch, int64_t seq) {
+  const auto count = static_cast<size_t>(batch * seq);
+  const std::vector<int64_t> ids(count, 7), ones(count, 1), zeros(count), shape = {batch, seq};
+  encoder.run_raw({{"input_ids", view(ids, shape)},
+                   {"attention_mask", view(ones, shape)},
+                   {"token_type_ids", view(zeros, shape)}});
+}
+
+bool memory() {
+  CompiledGraph encoder = EncoderFile().compile();
+  for (int i = 0; i < 10; ++i) run_encoder(encoder, kBatch, kSeq);
   const double weights = static_cast<double>(encoder.stats().weight_bytes) / 1e6;
   const double arena = static_cast<double>(encoder.arena_bytes()) / 1e6;
   return report(
@@ -146,8 +162,31 @@ bool memory() {
                   static_cast<double>(encoder.stats().packed_bytes) / 1e6, arena));
 }
 
-constexpr Figure kFigures[] = {
-    {"memory", memory}, {"slots", slots}, {"planner", planner}, {"arena", arena}};
+// What graphs for six lengths hold of weights, against what one does.
+bool buckets() {
+  const EncoderFile file;
+  std::vector<CompiledGraph> graphs;
+  double of_one = 0, anonymous_of_one = 0;
+  for (const int64_t seq : {8, 16, 32, 64, 128, 256}) {
+    graphs.push_back(file.compile({{"batch", 1}, {"seq", seq}}));
+    run_encoder(graphs.back(), 1, seq);
+    if (graphs.size() > 1) continue;
+    of_one = static_cast<double>(runtime::bytes_of_all_weights());
+    anonymous_of_one = anonymous_mb();
+  }
+  const auto of_all = static_cast<double>(runtime::bytes_of_all_weights());
+  return report(
+      "weights of the encoder in 6 buckets", "ratio", of_all / of_one, 1.05,
+      fmt::format(", \"one_mb\": {:.2f}, \"all_mb\": {:.2f}, \"anonymous_one_mb\": {:.1f}, "
+                  "\"anonymous_all_mb\": {:.1f}",
+                  of_one / 1e6, of_all / 1e6, anonymous_of_one, anonymous_mb()));
+}
+
+constexpr Figure kFigures[] = {{"memory", memory},
+                               {"buckets", buckets},
+                               {"slots", slots},
+                               {"planner", planner},
+                               {"arena", arena}};
 
 bool run(std::span<char* const> names) { return measure(kFigures, names); }
 

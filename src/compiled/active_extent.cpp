@@ -8,19 +8,6 @@
 namespace tenon {
 namespace {
 
-// Parameters as they are set now.
-void copy_params(runtime::Executor& from, runtime::Executor& to) {
-  for (size_t i = 0; i < from.program().params.size(); ++i) {
-    const auto index = static_cast<int>(i);
-    const program::ParamSlot& slot = from.program().params[i];
-    if (!from.params().was_set(index)) continue;
-    std::vector<int64_t> extents;
-    for (const Dim& dim : slot.type.shape) extents.push_back(dim.const_value());
-    const std::vector<std::byte> value = from.read_param(index).take();
-    to.set_param(slot.name, slot.type.dtype, extents, value.data()).throw_if_error();
-  }
-}
-
 // Of a program that has an active extent.
 ActiveExtentReport describe(const program::Program& program, int64_t upper) {
   ActiveExtentReport report{.upper = upper};
@@ -59,7 +46,7 @@ void CompiledGraph::Impl::serve_bucket(int64_t upper) {
   compiled::ActiveProgram made = make_active(upper);
   if (loaded && made.executor) {
     made.executor->set_threads(loaded->threads());
-    copy_params(*loaded, *made.executor);
+    made.executor->take_params(*loaded);
     made.executor->handles().copy_from(loaded->handles());
   }
   second.reset();

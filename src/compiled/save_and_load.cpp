@@ -5,7 +5,7 @@
 #include "base/cpu_info.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mapped_file.h"
+#include "base/shared_file.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 std::shared_ptr<const program::Program> read(const std::string& path, const LoadOptions& options) {
-  auto file = std::make_shared<const MappedFile>(MappedFile::open(path).take());
+  auto file = map_shared(path).take();
   return program::read_artifact(file->bytes(), file,
                                 {.name = path, .check_weights = options.check_weights})
       .take();

@@ -22,6 +22,8 @@ namespace tenon::runtime {
 class LoadedCode {
  public:
   virtual ~LoadedCode() = default;
+  // The function of this process that is called instead of a kernel's code; null: none is.
+  virtual const void* stand_in(int) const { return nullptr; }
 };
 
 // Steps that are ready to run: those of one stage, or a prologue.

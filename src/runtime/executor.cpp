@@ -46,7 +46,7 @@ Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::
   auto code = stream->load(*program);
   if (!code) return code.error();
   if (Status status = program::verify(*program); !status.ok()) return status.error();
-  Result<ParamStore> params = ParamStore::make(*program, *stream);
+  Result<ParamStore> params = ParamStore::make(*program, *stream, code.value());
   if (!params) return params.error();
   return make(std::move(program), std::move(stream), std::move(code.value()),
               std::move(params.value()));
@@ -83,9 +83,6 @@ Result<std::unique_ptr<StepRunner>> Executor::make_runner(std::span<const progra
 }
 
 Status Executor::make_steps() {
-  auto prologue = make_runner(program_->prologue);
-  if (!prologue) return prologue.error();
-  prologue_ = std::move(prologue.value());
   const std::span<const program::Step> all(program_->steps);
   size_t begin = 0;
   for (size_t stage = 0; stage <= program_->host_steps.size(); ++stage) {
@@ -208,21 +205,36 @@ Status Executor::prepare_params(const RunOptions& options) {
   if (weights_version_ == params_.version()) return {};
   weights_version_ = 0;
   forget_resolved();  // weights may lie elsewhere, and the arena may move
-  if (Status status = params_.make_ready([&] { return run_prologue(options); }); !status.ok())
-    return status;
+  const auto prologue = [&](std::span<const program::Step> steps) {
+    return run_prologue(steps, options);
+  };
+  if (Status status = params_.make_ready(prologue); !status.ok()) return status;
   weights_version_ = params_.version();
   return {};
 }
 
-Status Executor::run_prologue(const RunOptions& options) {
-  if (Status status = prologue_->resolve(binder_.values(), threads_); !status.ok()) return status;
+Status Executor::run_prologue(std::span<const program::Step> steps, const RunOptions& options) {
+  auto runner = make_prologue(steps, binder_.values());
+  if (!runner) return runner.error();
+  StepRunner& prologue = *runner.value();
   if (auto bytes = arena_.measure(0, binder_.values()); !bytes) return bytes.error();
-  if (Status status = check_memory(*prologue_, 0, options); !status.ok()) return status;
+  if (Status status = check_memory(prologue, 0, options); !status.ok()) return status;
   if (Status status = arena_.place(0); !status.ok()) return status;
-  if (Status status = scratch_.reserve(prologue_->scratch_bytes(), "scratch"); !status.ok())
+  if (Status status = scratch_.reserve(prologue.scratch_bytes(), "scratch"); !status.ok())
     return status;
-  point(*prologue_);
-  return walk(*prologue_, options);
+  point(prologue);
+  Status status = walk(prologue, options);
+  Status ended = stream_->synchronize();  // the runner goes, and others may read what it made
+  return status.ok() ? ended : status;
+}
+
+Result<std::unique_ptr<StepRunner>> Executor::make_prologue(std::span<const program::Step> steps,
+                                                            std::span<const int64_t> values) {
+  auto runner = make_runner(steps);
+  if (!runner) return runner;
+  if (Status status = runner.value()->resolve(values, threads_); !status.ok())
+    return status.error();
+  return runner;
 }
 
 Result<int64_t> Executor::measure_arena() {
@@ -235,9 +247,10 @@ Result<int64_t> Executor::measure_arena() {
 Status Executor::check_limit(const RunOptions& options) {
   if (options.memory_limit <= 0) return {};
   if (weights_version_ != params_.version()) {
-    if (Status status = prologue_->resolve(binder_.values(), threads_); !status.ok()) return status;
+    auto prologue = make_prologue(program_->prologue, binder_.values());
+    if (!prologue) return prologue.error();
     if (auto bytes = arena_.measure(0, binder_.values()); !bytes) return bytes.error();
-    if (Status status = check_memory(*prologue_, 0, options); !status.ok()) return status;
+    if (Status status = check_memory(*prologue.value(), 0, options); !status.ok()) return status;
   }
   if (resolved_versions_[0] != binder_.version(0)) {
     if (auto bytes = measure_arena(); !bytes) return bytes.error();
@@ -253,9 +266,9 @@ Result<int64_t> Executor::peak_bytes(const std::map<std::string, int64_t>& exten
   auto values = binder_.values_of(extents);
   if (!values) return values.error();
   forget_resolved();
-  if (Status status = prologue_->resolve(values.value(), threads_); !status.ok())
-    return status.error();
-  int64_t scratch = prologue_->scratch_bytes(), arena = 0;
+  auto prologue = make_prologue(program_->prologue, values.value());
+  if (!prologue) return prologue.error();
+  int64_t scratch = prologue.value()->scratch_bytes(), arena = 0;
   for (size_t stage = 0; stage < stages_.size(); ++stage) {
     if (Status status = stages_[stage]->resolve(values.value(), threads_); !status.ok())
       return status.error();

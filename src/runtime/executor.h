@@ -56,6 +56,8 @@ class Executor {
                    const void* data) {
     return params_.set(name, dtype, shape, data);
   }
+  // The values that were set in an executor of another program for the same device.
+  void take_params(Executor& other) { params_.take_set(other.params_); }
   Result<std::vector<std::byte>> read_param(int index);  // one that was set
   void set_threads(int threads);  // at least 1; more than the pool has count as all of it
 
@@ -121,7 +123,10 @@ class Executor {
   Result<std::unique_ptr<StepRunner>> make_runner(std::span<const program::Step> steps);
   Status begin(std::span<const IoView> outputs, const RunOptions& options);
   Status prepare_params(const RunOptions& options);
-  Status run_prologue(const RunOptions& options);
+  // For these extents; `steps` must outlive it.
+  Result<std::unique_ptr<StepRunner>> make_prologue(std::span<const program::Step> steps,
+                                                    std::span<const int64_t> values);
+  Status run_prologue(std::span<const program::Step> steps, const RunOptions& options);
   Status resolve(int stage, const RunOptions& options);
   Status run_stages(const RunOptions& options);
   Status walk(StepRunner& steps, const RunOptions& options);
@@ -140,7 +145,6 @@ class Executor {
   std::shared_ptr<const LoadedCode> code_;
   ShapeBinder binder_;
   ParamStore params_;
-  std::unique_ptr<StepRunner> prologue_;
   std::vector<std::unique_ptr<StepRunner>> stages_;
   std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: a define
   Arena arena_;

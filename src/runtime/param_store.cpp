@@ -6,11 +6,69 @@
 #include "runtime/cpu/release_pages.h"
 
 namespace tenon::runtime {
+namespace {
 
-Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStream& stream) {
-  ParamStore store(program, stream);
-  const bool in_place = stream.shares_host_memory();
-  for (const program::ParamSlot& slot : program.params) {
+// Of a value that came with a program. Who holds what is made of it holds its owner: where it has
+// none, the program.
+Digest recipe_of(const program::Program& program, const program::ParamSlot& slot) {
+  const auto number = [](const void* address) {
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(address));
+  };
+  return Hasher()
+      .text("value")
+      .number(number(slot.initial.data()))
+      .number(static_cast<int64_t>(slot.initial.size()))
+      .number(number(slot.owner ? slot.owner.get() : &program))
+      .finish();
+}
+
+// Values that are to be copied to a device.
+struct Uploads {
+  std::vector<std::span<const std::byte>> sources;
+  std::vector<WeightRecipe> recipes;
+
+  void add(const Digest& value, std::span<const std::byte> bytes,
+           std::shared_ptr<const void> owner) {
+    const Digest recipe =
+        Hasher().text("upload").bytes(std::as_bytes(std::span(value.bytes))).finish();
+    sources.push_back(bytes);
+    recipes.push_back({recipe, static_cast<int64_t>(bytes.size()), {std::move(owner)}});
+  }
+
+  Result<WeightBuffers> perform(DeviceStream& stream, const std::shared_ptr<Memory>& memory) const {
+    WeightBuffers buffers;
+    if (Status status = obtain_weights(recipes, memory, buffers); !status.ok())
+      return status.error();
+    const Status status = fill_weights(buffers, [&](const std::vector<bool>& empty) -> Status {
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const auto bytes = static_cast<int64_t>(sources[i].size());
+        if (!empty[i]) continue;
+        if (Status copied = stream.copy_in(buffers[i]->data(), sources[i].data(), bytes);
+            !copied.ok())
+          return copied;
+      }
+      return stream.synchronize();  // other streams may read them from here on
+    });
+    if (!status.ok()) return status.error();
+    return buffers;
+  }
+};
+
+}  // namespace
+
+Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStream& stream,
+                                    std::shared_ptr<const LoadedCode> code) {
+  ParamStore store(program, stream, std::move(code));
+  if (Status status = store.add_params(); !status.ok()) return status.error();
+  for (const program::ConstantSlot& slot : program.constants) {
+    store.constants_.push_back(stream.shares_host_memory() ? slot.bytes.data() : nullptr);
+  }
+  store.find_prologue_only();
+  return store;
+}
+
+Status ParamStore::add_params() {
+  for (const program::ParamSlot& slot : program_->params) {
     const Dim bytes = slot.type.bytes();
     if (!bytes.is_const()) {
       return unsupported_error("parameter \"{}\" has a symbolic shape: {}", slot.name,
@@ -20,52 +78,39 @@ Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStrea
       return user_error("parameter \"{}\" is {} and needs {} bytes, but its data has {}", slot.name,
                         slot.type.to_string(), bytes.const_value(), slot.initial.size());
     }
-    Param& param = store.params_.emplace_back();
-    param.data = in_place && !slot.initial.empty() ? slot.initial.data() : nullptr;
-    param.bytes = bytes.const_value();
-    store.param_bytes_ += param.bytes;
+    const bool in_place = stream_->shares_host_memory() && !slot.initial.empty();
+    params_.push_back({.value = {.data = in_place ? slot.initial.data() : nullptr,
+                                 .recipe = recipe_of(*program_, slot),
+                                 .source = slot.initial,
+                                 .owner = slot.owner},
+                       .bytes = bytes.const_value()});
+    param_bytes_ += bytes.const_value();
   }
-  for (const program::ConstantSlot& slot : program.constants) {
-    store.constants_.push_back(in_place ? slot.bytes.data() : nullptr);
-  }
+  return {};
+}
+
+void ParamStore::find_prologue_only() {
   const auto read_by_a_run = [&](const program::BufferRef& ref) {
-    const program::BufferRef root = root_of(program, ref);
-    if (root.kind == program::BufferKind::Param) store.params_[root.index].prologue_only = false;
+    const program::BufferRef root = root_of(*program_, ref);
+    if (root.kind == program::BufferKind::Param)
+      params_[static_cast<size_t>(root.index)].prologue_only = false;
   };
-  for (const program::Step& step : program.steps) {
+  for (const program::Step& step : program_->steps) {
     for (const program::BufferRef& ref : step.buffers) read_by_a_run(ref);
   }
-  for (const program::HostStep& step : program.host_steps) {
+  for (const program::HostStep& step : program_->host_steps) {
     for (const auto& operand : step.operands) read_by_a_run(operand.buffer);
   }
-  for (const program::IoSlot& output : program.outputs) {
+  for (const program::IoSlot& output : program_->outputs) {
     if (output.late >= 0) read_by_a_run({program::BufferKind::Arena, output.late});
   }
-  auto packed = PackedWeights::make(program, store.memory_);
-  if (!packed) return packed.error();
-  store.packed_ = std::move(packed.value());
-  return store;
 }
 
 ParamStore ParamStore::share(DeviceStream& stream) {
-  packed_shared_ = true;
-  for (Param& param : params_) param.shared = true;
+  for (Param& param : params_) param.value.shared = true;
   ParamStore other = *this;
   other.stream_ = &stream;
   return other;
-}
-
-// Packed buffers that no other store reads.
-Status ParamStore::own_packed() {
-  if (!packed_shared_) {
-    packed_->outdate();
-    return {};
-  }
-  auto packed = PackedWeights::make(*program_, memory_);
-  if (!packed) return packed.error();
-  packed_ = std::move(packed.value());
-  packed_shared_ = false;
-  return {};
 }
 
 Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64_t> shape,
@@ -85,47 +130,79 @@ Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64
   if (!data && params_[index].bytes > 0)
     return user_error("parameter \"{}\": the value has no data", name);
   Param& param = params_[index];
-  std::shared_ptr<MemoryBlock> copy = param.copy;
-  if (!copy || param.shared) copy = std::make_shared<MemoryBlock>(*memory_);
+  std::shared_ptr<MemoryBlock> copy = param.value.copy;
+  if (!copy || param.value.shared) copy = std::make_shared<MemoryBlock>(*memory_);
   if (Status status = copy->reserve(param.bytes, "a parameter"); !status.ok()) return status;
   if (Status status = stream_->copy_in(copy->data(), data, param.bytes); !status.ok())
     return status;
-  if (Status status = own_packed(); !status.ok()) return status;
-  param.data = copy->data();
-  param.copy = std::move(copy);
-  param.shared = false;
+  const std::byte* at = copy->data();
+  param.value = {.data = at, .recipe = unique_recipe(), .copy = std::move(copy), .was_set = true};
   ++version_;
   return {};
 }
 
-Status ParamStore::upload() {
-  auto weights = DeviceWeights::of(*program_, *stream_);
-  if (!weights) return weights.error();
-  uploaded_ = std::move(weights.value());
+void ParamStore::take_set(ParamStore& other) {
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (!params_[i].data) params_[i].data = uploaded_->param(static_cast<int>(i));
+    const program::ParamSlot& slot = program_->params[i];
+    for (size_t from = 0; from < other.params_.size(); ++from) {
+      const program::ParamSlot& its = other.program_->params[from];
+      Value& given = other.params_[from].value;
+      if (!given.was_set || its.name != slot.name || its.type != slot.type) continue;
+      given.shared = true;
+      params_[i].value = given;
+      ++version_;
+    }
   }
-  for (size_t i = 0; i < constants_.size(); ++i) {
-    constants_[i] = uploaded_->constant(static_cast<int>(i));
+}
+
+Status ParamStore::upload() {
+  Uploads params, constants;
+  std::vector<Value*> wanted;
+  for (Param& param : params_) {
+    if (param.value.data || param.value.source.empty()) continue;
+    params.add(param.value.recipe, param.value.source, param.value.owner);
+    wanted.push_back(&param.value);
   }
+  auto buffers = params.perform(*stream_, memory_);
+  if (!buffers) return buffers.error();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i]->uploaded = std::move(buffers.value()[i]);
+    wanted[i]->data = wanted[i]->uploaded->data();
+  }
+  if (!params.sources.empty()) cpu::release_file_pages(params.sources);
+  if (!uploaded_constants_.empty()) return {};
+  for (const program::ConstantSlot& slot : program_->constants)
+    constants.add(Hasher().bytes(slot.bytes).finish(), slot.bytes, nullptr);
+  buffers = constants.perform(*stream_, memory_);
+  if (!buffers) return buffers.error();
+  uploaded_constants_ = std::move(buffers.value());
+  for (size_t i = 0; i < constants_.size(); ++i) constants_[i] = uploaded_constants_[i]->data();
   return {};
 }
 
-Status ParamStore::make_ready(const std::function<Status()>& prologue) {
-  if (!uploaded_ && !stream_->shares_host_memory()) {
+Status ParamStore::make_ready(Prologue prologue) {
+  if (!stream_->shares_host_memory()) {
     if (Status status = upload(); !status.ok()) return status;
   }
   if (Status status = check_set(); !status.ok()) return status;
-  return packed_->make_once([&] {
-    if (Status status = prologue(); !status.ok()) return status;
-    release_sources();
-    return stream_->synchronize();  // other streams may read them from now on
+  if (packed_version_ != version_) {
+    packed_version_ = 0;
+    std::vector<Digest> values;
+    for (const Param& param : params_) values.push_back(param.value.recipe);
+    const auto recipes = packing_->recipes(*code_, values);
+    if (Status status = obtain_weights(recipes, memory_, packed_); !status.ok()) return status;
+    packed_version_ = version_;
+  }
+  return fill_weights(packed_, [&](const std::vector<bool>& empty) {
+    Status status = prologue(packing_->steps_for(empty));
+    if (status.ok()) release_sources();
+    return status;
   });
 }
 
 Status ParamStore::check_set() const {
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (!params_[i].data && params_[i].bytes > 0) {
+    if (!params_[i].value.data && params_[i].bytes > 0) {
       return user_error("parameter \"{}\" is not set: call set_param before the first run",
                         program_->params[i].name);
     }
@@ -136,9 +213,8 @@ Status ParamStore::check_set() const {
 void ParamStore::release_sources() {
   if (!stream_->shares_host_memory()) return;  // the upload did
   std::vector<std::span<const std::byte>> unneeded;
-  for (size_t i = 0; i < params_.size(); ++i) {
-    if (params_[i].prologue_only && !params_[i].copy)
-      unneeded.push_back(program_->params[i].initial);
+  for (const Param& param : params_) {
+    if (param.prologue_only && !param.value.source.empty()) unneeded.push_back(param.value.source);
   }
   if (!unneeded.empty()) cpu::release_file_pages(unneeded);
 }

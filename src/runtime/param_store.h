@@ -1,10 +1,9 @@
 // The weights of a program: parameters as given (in the mapped model file, on the device, or a copy
 // of what the user set), constants, and the packed buffers that the prologue makes of them. Apart
-// from the arena: it outlives runs and shapes. Stores may share values and packed buffers; what one
-// of them sets, it alone has.
+// from the arena: it outlives runs and shapes. What is made of the same values is shared, also
+// between programs (weight_pool.h); what a store sets, it alone has.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -13,61 +12,86 @@
 #include "base/result.h"
 #include "program/program.h"
 #include "runtime/device.h"
-#include "runtime/device_weights.h"
 #include "runtime/memory_block.h"
-#include "runtime/packed_weights.h"
+#include "runtime/packing.h"
+#include "runtime/weight_pool.h"
 
 namespace tenon::runtime {
 
 class ParamStore {
  public:
   // `program` and `stream` must outlive the store.
-  static Result<ParamStore> make(const program::Program& program, DeviceStream& stream);
+  static Result<ParamStore> make(const program::Program& program, DeviceStream& stream,
+                                 std::shared_ptr<const LoadedCode> code);
   // Another one of the same program and device, with the same values.
   ParamStore share(DeviceStream& stream);
 
-  // Copies the value. Holds from the next run, which repeats the prologue.
+  // Copies the value. Holds from the next run, which packs what is made of it.
   Status set(std::string_view name, DType dtype, std::span<const int64_t> shape, const void* data);
+  // From here on the values that were set in `other`, a store of the same device, for parameters
+  // of the same name and type. Nothing is copied.
+  void take_set(ParamStore& other);
   // Everything is where kernels can read it, or an error says which parameter was never set.
-  // `prologue` fills the packed buffers, where they are not those of these values.
-  Status make_ready(const std::function<Status()>& prologue);
+  // `prologue` has run the steps that it gets when it returns.
+  using Prologue = FunctionRef<Status(std::span<const program::Step>)>;
+  Status make_ready(Prologue prologue);
 
   // Addresses on the device, when ready.
-  const void* param(int index) const { return params_[static_cast<size_t>(index)].data; }
+  const void* param(int index) const { return params_[static_cast<size_t>(index)].value.data; }
   const void* constant(int index) const { return constants_[static_cast<size_t>(index)]; }
-  void* packed(int index) const { return packed_->at(index); }
-  bool was_set(int index) const { return params_[static_cast<size_t>(index)].copy != nullptr; }
+  void* packed(int index) const {
+    const Packing::Place place = packing_->place(index);
+    return packed_[static_cast<size_t>(place.unit)]->data() + place.offset;
+  }
+  bool was_set(int index) const { return params_[static_cast<size_t>(index)].value.was_set; }
   int64_t param_bytes() const { return param_bytes_; }
-  int64_t packed_bytes() const { return packed_->bytes(); }
+  int64_t packed_bytes() const { return packing_->bytes(); }
 
   // Grows with every set(): addresses taken before are stale.
   uint64_t version() const { return version_; }
 
  private:
+  // In memory of the host (`source`) or set by copying: read there, or uploaded.
+  struct Value {
+    const void* data = nullptr;  // on the device; null: not there yet
+    Digest recipe;
+    std::span<const std::byte> source;
+    std::shared_ptr<const void> owner;
+    std::shared_ptr<WeightBuffer> uploaded = {};
+    std::shared_ptr<MemoryBlock> copy = {};
+    bool shared = false;  // another store may read the copy
+    bool was_set = false;
+  };
   struct Param {
-    const void* data = nullptr;
+    Value value;
     int64_t bytes = 0;
-    std::shared_ptr<MemoryBlock> copy = {};  // of what the user set; on the device
-    bool shared = false;                     // another store may read that copy
     bool prologue_only = true;
   };
 
-  ParamStore(const program::Program& program, DeviceStream& stream)
-      : program_(&program), stream_(&stream), memory_(stream.lasting_memory()) {}
+  ParamStore(const program::Program& program, DeviceStream& stream,
+             std::shared_ptr<const LoadedCode> code)
+      : program_(&program),
+        stream_(&stream),
+        memory_(stream.lasting_memory()),
+        code_(std::move(code)),
+        packing_(std::make_shared<const Packing>(program)) {}
+  Status add_params();
+  void find_prologue_only();
   Status upload();
   Status check_set() const;
-  Status own_packed();
   // The prologue has run: parameters that no step of a run reads give their file pages back.
   void release_sources();
 
   const program::Program* program_;
   DeviceStream* stream_;
-  std::shared_ptr<Memory> memory_;  // of copies and packed buffers: outlives the stream
-  std::shared_ptr<const DeviceWeights> uploaded_;  // where the device does not share our memory
+  std::shared_ptr<Memory> memory_;  // of copies: outlives the stream
+  std::shared_ptr<const LoadedCode> code_;
+  std::shared_ptr<const Packing> packing_;
   std::vector<Param> params_;
-  std::vector<const void*> constants_;
-  std::shared_ptr<PackedWeights> packed_;
-  bool packed_shared_ = false;  // another store may read them
+  std::vector<const void*> constants_;  // null: not there yet
+  WeightBuffers uploaded_constants_;
+  WeightBuffers packed_;
+  uint64_t packed_version_ = 0;  // of the values that packed_ is made of
   int64_t param_bytes_ = 0;
   uint64_t version_ = 1;
 };

@@ -12,6 +12,7 @@
 #include "base/knobs.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
+#include "base/shared_file.h"
 
 namespace tenon {
 namespace {
@@ -124,6 +125,20 @@ TEST(MappedFile, ShowsTheBytesOfTheFile) {
 TEST(MappedFile, AnEmptyFileIsFine) {
   const TemporaryFolder folder;
   EXPECT_TRUE(MappedFile::open(folder.write("empty", "")).take().bytes().empty());
+}
+
+TEST(MapShared, AFileIsMappedOnceWhileSomebodyHoldsIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("weights", "hello");
+  auto one = map_shared(path).take();
+  EXPECT_EQ(map_shared(path).take(), one);
+  fs::create_hard_link(path, path + ".link");
+  fs::remove(path);
+  folder.write("weights", "other");  // another file with the same name and size
+  const auto other = map_shared(path).take();
+  EXPECT_NE(other, one);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(other->bytes().data()), 5), "other");
+  EXPECT_FALSE(map_shared(path + ".none").ok());
 }
 
 TEST(MappedFile, ErrorsNameTheFile) {

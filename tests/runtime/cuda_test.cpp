@@ -180,6 +180,26 @@ TEST_F(CudaTest, ExecutorsOfAProgramShareCodeAndWeightsButNotWhatTheyWereSet) {
   check_run(*two, 2, 3, 3, 3, 6);
 }
 
+TEST_F(CudaTest, ProgramsThatReadTheSameWeightsShareThem) {
+  const auto w = std::make_shared<const float>(6.0F);
+  const auto program_of = [&](int64_t most_seq) {
+    auto source = test_program(most_seq);
+    source->params[0].initial = std::as_bytes(std::span(w.get(), 1));
+    source->params[0].owner = w;
+    return for_fake_cuda(*source, test_functions());
+  };
+  const std::shared_ptr<Gpu> gpu = Gpu::open(FakeCuda::driver(), 0).take();
+  const auto one = Executor::load(program_of(16), CudaStream::open(gpu, {}).take()).take();
+  const auto two = Executor::load(program_of(32), CudaStream::open(gpu, {}).take()).take();
+  check_run(*one, 2, 3, 3, 3, 6);
+  check_run(*two, 2, 3, 3, 3, 6);
+  EXPECT_EQ(one->params().param(0), two->params().param(0));
+  EXPECT_EQ(one->params().packed(0), two->params().packed(0));
+  set_weight(*one, 7);
+  check_run(*one, 2, 3, 3, 3, 7);
+  check_run(*two, 2, 3, 3, 3, 6);
+}
+
 TEST_F(CudaTest, AFaultEndsTheRunAndNamesTheStep) {
   for (const bool graphs : {true, false}) {
     load(program({faulty_rows, add_weight, pack_weight}), {.graphs = graphs});

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/mapped_file.h"
+#include "base/shared_file.h"
 #include "import/onnx/wire.h"
 
 namespace tenon::onnx {
@@ -128,7 +128,7 @@ DType dtype_of(int64_t number, std::string_view what) {
 }
 
 graph::Data map_file(const std::filesystem::path& path) {
-  auto file = std::make_shared<MappedFile>(MappedFile::open(path.string()).take());
+  auto file = map_shared(path.string()).take();
   return {file->bytes(), file};
 }
 

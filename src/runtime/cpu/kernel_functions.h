@@ -20,6 +20,9 @@ class KernelFunctions : public LoadedCode {
   program::KernelFunction operator[](int code) const {
     return functions_[static_cast<size_t>(code)];
   }
+  const void* stand_in(int code) const override {
+    return mapped_.empty() ? reinterpret_cast<const void*>((*this)[code]) : nullptr;
+  }
 
  private:
   std::vector<ExecutableCode> mapped_;
