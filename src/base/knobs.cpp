@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -27,6 +28,19 @@ bool is_word_of(std::string_view words, std::string_view word) {
 bool read_int(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
+}
+
+// 1048576, 1024K or 1M.
+bool read_bytes(std::string_view text, uint64_t& value) {
+  constexpr std::string_view kUnits = "KMG";
+  const size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+  const int shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  if (shift > 0) text.remove_suffix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  if (value > std::numeric_limits<uint64_t>::max() >> shift) return false;
+  value <<= shift;
+  return true;
 }
 
 Error bad_value(const KnobInfo& knob, std::string_view text) {
@@ -55,6 +69,16 @@ Status set(const KnobInfo& knob, const char* text, int& field) {
       read_int(knob.allowed.substr(0, dots), lo) && read_int(knob.allowed.substr(dots + 2), hi),
       "{}: bad range", knob.variable);
   if (!read_int(text, field) || field < lo || field > hi) return bad_value(knob, text);
+  return {};
+}
+
+Status set(const KnobInfo& knob, const char* text, uint64_t& field) {
+  const bool is_set = text != nullptr && *text != '\0';
+  if (!is_set) {
+    TENON_CHECK(read_bytes(knob.default_value, field), "{}: bad default", knob.variable);
+    return {};
+  }
+  if (!read_bytes(text, field)) return bad_value(knob, text);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // knobs.def; help text and docs are made from it, so no variable exists that is not documented.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 
 namespace tenon {
 
-enum class KnobKind : uint8_t { Choice, Count, Path };
+enum class KnobKind : uint8_t { Choice, Count, Bytes, Path };
 
 struct KnobInfo {
   std::string_view variable;
@@ -25,6 +26,7 @@ struct KnobInfo {
 struct Knobs {
   using Choice = std::string;
   using Count = int;  // 0: not set
+  using Bytes = uint64_t;
   using Path = std::string;
 
 #define KNOB(field, variable, Kind, ...) Kind field{};

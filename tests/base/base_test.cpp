@@ -76,6 +76,20 @@ TEST(Knobs, AreReadByTheirTypes) {
   EXPECT_EQ(knobs.dump, "/tmp/x");
 }
 
+TEST(Knobs, SizesAreBytesOrWithAUnit) {
+  EXPECT_EQ(read_knobs({}).take().cache_max, uint64_t{2} << 30);
+  const auto size = [](const char* text) {
+    return read_knobs({{"TENON_CACHE_MAX", text}}).take().cache_max;
+  };
+  EXPECT_EQ(size("0"), 0u);
+  EXPECT_EQ(size("1000"), 1000u);
+  EXPECT_EQ(size("3K"), 3072u);
+  EXPECT_EQ(size("5M"), 5u << 20);
+  EXPECT_EQ(size("7G"), uint64_t{7} << 30);
+  for (const char* bad : {"G", "-1", "1T", "1.5G", "1 G", "99999999999G"})
+    EXPECT_FALSE(read_knobs({{"TENON_CACHE_MAX", bad}}).ok()) << bad;
+}
+
 TEST(Knobs, ABadValueIsAUserErrorThatSaysWhatIsAllowed) {
   for (const auto& [variable, value, allowed] :
        {std::tuple{"TENON_CPU", "sse", "avx2|avx512"}, std::tuple{"TENON_THREADS", "0", "1..256"},
