@@ -11,6 +11,7 @@
 
 #include "tenon/compile_options.h"
 #include "tenon/compiled_graph.h"
+#include "tenon/compiled_handle.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
 #include "tenon/error.h"
