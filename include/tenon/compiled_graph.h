@@ -17,6 +17,7 @@
 #include "tenon/error.h"
 #include "tenon/fusion_report.h"
 #include "tenon/handle.h"
+#include "tenon/param_store.h"
 #include "tenon/tensor.h"
 
 namespace tenon {
@@ -165,6 +166,12 @@ class CompiledGraph {
   // type; f32 elements without one, in row-major order, are converted to its dtype.
   void set_param(const std::string& name, const TensorView& value);
   void set_param_typed(const std::string& name, std::span<const std::byte> bytes, DType dtype);
+  // From now on the parameters that the store has are the store's, also in clones made later: what
+  // is set there, or for one of the graphs that were given it, holds for all of them from the next
+  // run of each. Names that the store gets later are not taken. A name that is no parameter of the
+  // graph's, or one of another type, is an Error that changes nothing. Another store takes the
+  // place of this one; what only this one had keeps its value.
+  void use_params(const ParamStore& store);
 
   // Handles: inputs that stay on the device between runs. A bound one feeds the input of its name,
   // which runs then leave out; giving both is an Error, so is a name that no input has. A state

@@ -22,6 +22,7 @@
 #include "tenon/lir.h"
 #include "tenon/log.h"
 #include "tenon/optimizer.h"
+#include "tenon/param_store.h"
 #include "tenon/pipeline.h"
 #include "tenon/session.h"
 #include "tenon/tensor.h"

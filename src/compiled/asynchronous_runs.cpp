@@ -85,6 +85,7 @@ std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   std::vector<runtime::Executor*> lanes = {&impl.executor()};
+  impl.take_shared_params();
   const bool in_order =
       lanes[0]->handles().change();  // each run begins with what the last one left
   if (lanes[0]->works_ahead() && sets.size() > 1 && !in_order)

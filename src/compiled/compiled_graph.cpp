@@ -103,6 +103,7 @@ CompiledGraph CompiledGraph::clone() const {
   copy->rows = from.rows;
   copy->active = from.active;
   copy->make_active = from.make_active;
+  copy->shared_params = from.shared_params;
   return CompiledGraph(std::move(copy));
 }
 
@@ -120,7 +121,7 @@ void CompiledGraph::set_param(const std::string& name, const TensorView& value) 
   if (!value.capacity.empty() && value.capacity != value.shape) {
     throw user_error("[set_param] \"{}\": the value must be dense", name);
   }
-  impl.executor().set_param(name, value.dtype, value.shape, value.data).throw_if_error();
+  impl.set_param(name, value.dtype, value.shape, value.data);
 }
 
 void CompiledGraph::set_elements(const std::string& name, const TensorView& value) {
@@ -148,7 +149,7 @@ void CompiledGraph::set_param_typed(const std::string& name, std::span<const std
                      name, slot.type.to_string(), needed.to_string(),
                      slot.type.shape.elements().to_string(), bytes.size());
   }
-  impl.executor().set_param(name, dtype, extents_of(slot), bytes.data()).throw_if_error();
+  impl.set_param(name, dtype, extents_of(slot), bytes.data());
 }
 
 int64_t CompiledGraph::peak_bytes(const DimBinding& extents) {

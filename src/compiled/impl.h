@@ -61,6 +61,13 @@ struct CompiledGraph::Impl {
   ActiveExtentReport active;
   // Compiles again for a bucket; absent where there is nothing to compile from.
   std::function<compiled::ActiveProgram(int64_t upper)> make_active;
+  // Whose values runs take, of which parameters, and those of which version the executor has.
+  struct SharedParams {
+    ParamStore store;
+    std::vector<std::string> names;
+    uint64_t version = 0;
+  };
+  std::optional<SharedParams> shared_params;
   bool pending = false;  // a run into the block was begun and not waited for
   compiled::RunLog pending_log;
   // What takes every other set of run_pipelined, where runs go on by themselves.
@@ -77,6 +84,9 @@ struct CompiledGraph::Impl {
   void serve_bucket(int64_t upper);                          // from here on
   void serve_rows(ActiveExtentReport report);  // of the program, by which it was compiled
   runtime::Executor& second_executor();
+  void take_shared_params();  // those that were set since the last run
+  void set_param(const std::string& name, DType dtype, const std::vector<int64_t>& shape,
+                 const void* data);
   void settle();  // waits for what is pending; its error is thrown here
   void run_into_block(runtime::Executor& bound, const RunOptions& options);
 

@@ -112,6 +112,7 @@ runtime::Executor& CompiledGraph::Impl::bind(const NamedInputs& given, const Run
 // What is refused here leaves the outputs of the last run where they are.
 runtime::Executor& CompiledGraph::Impl::bind_shown(const RunOptions& options) {
   runtime::Executor& bound = executor();
+  take_shared_params();
   bound.bind(inputs).throw_if_error();
   bound.check_limit(runtime_options(options)).throw_if_error();
   rows.resolve(inputs);

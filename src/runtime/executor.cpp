@@ -129,6 +129,8 @@ int64_t Executor::flops() const {
 
 Result<std::vector<std::byte>> Executor::read_param(int index) {
   const Dim bytes = program_->params[static_cast<size_t>(index)].type.bytes();
+  const std::span<const std::byte> source = params_.source(index);
+  if (!source.empty()) return std::vector<std::byte>(source.begin(), source.end());
   std::vector<std::byte> value(static_cast<size_t>(bytes.const_value()));
   const Status status =
       stream_->read(value.data(), params_.param(index), static_cast<int64_t>(value.size()));

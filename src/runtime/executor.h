@@ -56,6 +56,13 @@ class Executor {
                    const void* data) {
     return params_.set(name, dtype, shape, data);
   }
+  // Whether set_param would take a value of this type.
+  Status check_param(std::string_view name, DType dtype, std::span<const int64_t> shape) const {
+    return params_.check(name, dtype, shape);
+  }
+  Status hold_param(std::string_view name, const HostValue& value) {
+    return params_.hold(name, value);
+  }
   // The values that were set in an executor of another program for the same device.
   void take_params(Executor& other) { params_.take_set(other.params_); }
   Result<std::vector<std::byte>> read_param(int index);  // one that was set

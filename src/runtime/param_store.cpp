@@ -113,20 +113,45 @@ ParamStore ParamStore::share(DeviceStream& stream) {
   return other;
 }
 
-Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64_t> shape,
-                       const void* data) {
-  size_t index = 0;
-  while (index < params_.size() && program_->params[index].name != name) ++index;
-  if (index == params_.size()) return user_error("the model has no parameter \"{}\"", name);
-  const TensorType& type = program_->params[index].type;
+Result<size_t> ParamStore::find(std::string_view name) const {
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (program_->params[i].name == name) return i;
+  }
+  return user_error("the model has no parameter \"{}\"", name);
+}
+
+Status ParamStore::check(std::string_view name, DType dtype, std::span<const int64_t> shape) const {
+  const auto index = find(name);
+  if (!index) return index.error();
+  const TensorType& type = program_->params[index.value()].type;
   bool same = dtype == type.dtype && static_cast<int>(shape.size()) == type.shape.rank();
   for (size_t axis = 0; same && axis < shape.size(); ++axis) {
     same = type.shape[static_cast<int>(axis)].is_const(shape[axis]);
   }
-  if (!same) {
-    return user_error("parameter \"{}\" is {}, but the value is {}[{}]", name, type.to_string(),
-                      to_string(dtype), fmt::join(shape, ", "));
-  }
+  if (same) return {};
+  return user_error("parameter \"{}\" is {}, but the value is {}[{}]", name, type.to_string(),
+                    to_string(dtype), fmt::join(shape, ", "));
+}
+
+Status ParamStore::hold(std::string_view name, const HostValue& given) {
+  const auto index = find(name);
+  if (!index) return index.error();
+  Value& value = params_[index.value()].value;
+  if (value.recipe == given.recipe) return {};
+  const void* data = stream_->shares_host_memory() ? given.bytes.data() : nullptr;
+  value = {.data = data,
+           .recipe = given.recipe,
+           .source = given.bytes,
+           .owner = given.owner,
+           .was_set = true};
+  ++version_;
+  return {};
+}
+
+Status ParamStore::set(std::string_view name, DType dtype, std::span<const int64_t> shape,
+                       const void* data) {
+  if (Status status = check(name, dtype, shape); !status.ok()) return status;
+  const size_t index = find(name).value();
   if (!data && params_[index].bytes > 0)
     return user_error("parameter \"{}\": the value has no data", name);
   Param& param = params_[index];

@@ -18,6 +18,13 @@
 
 namespace tenon::runtime {
 
+// A value in memory of the host's that stays as it is, and the recipe that no other value has.
+struct HostValue {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+  Digest recipe;
+};
+
 class ParamStore {
  public:
   // `program` and `stream` must outlive the store.
@@ -28,6 +35,10 @@ class ParamStore {
 
   // Copies the value. Holds from the next run, which packs what is made of it.
   Status set(std::string_view name, DType dtype, std::span<const int64_t> shape, const void* data);
+  // Likewise, without a copy where the device shares our memory. The value is of the right type.
+  Status hold(std::string_view name, const HostValue& value);
+  // An error where `set` would not take a value of this type.
+  Status check(std::string_view name, DType dtype, std::span<const int64_t> shape) const;
   // From here on the values that were set in `other`, a store of the same device, for parameters
   // of the same name and type. Nothing is copied.
   void take_set(ParamStore& other);
@@ -44,6 +55,10 @@ class ParamStore {
     return packed_[static_cast<size_t>(place.unit)]->data() + place.offset;
   }
   bool was_set(int index) const { return params_[static_cast<size_t>(index)].value.was_set; }
+  // The value where it lies in memory of the host; empty where only the device has it.
+  std::span<const std::byte> source(int index) const {
+    return params_[static_cast<size_t>(index)].value.source;
+  }
   int64_t param_bytes() const { return param_bytes_; }
   int64_t packed_bytes() const { return packing_->bytes(); }
 
@@ -75,6 +90,7 @@ class ParamStore {
         memory_(stream.lasting_memory()),
         code_(std::move(code)),
         packing_(std::make_shared<const Packing>(program)) {}
+  Result<size_t> find(std::string_view name) const;
   Status add_params();
   void find_prologue_only();
   Status upload();

@@ -146,5 +146,31 @@ TEST(CompiledGraphs, AreForOneThreadAtATime) {
   EXPECT_TRUE(run_raw(graph, data, 3));  // what was refused changed nothing
 }
 
+TEST(ParamStore, IsSetWhileGraphsThatHaveItRun) {
+  ParamStore store;
+  const auto set = [&](float w) { store.set("w", std::vector<float>{w}); };
+  set(1);
+  CompiledGraph graph = load();
+  graph.use_params(store);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&wrong, mine = graph.clone()]() mutable {
+        const std::vector<float> zero(1, 0);
+        float last = 1;
+        for (int each = 0; each < 500; ++each) {
+          const float now = mine.run({{"x", view(zero, {1, 1})}})[0][0];
+          wrong += now < last;
+          last = now;
+        }
+      });
+    }
+    for (int w = 2; w <= 500; ++w) set(static_cast<float>(w));
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(Data(2, 3).gives(graph.run_raw(Data(2, 3).inputs())[0].data, 500));
+}
+
 }  // namespace
 }  // namespace tenon
