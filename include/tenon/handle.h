@@ -20,6 +20,7 @@ class Handle {
   friend class CompiledGraph;
   struct Impl;
   explicit Handle(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  const Impl& impl() const;  // an Error where it was moved from
   std::shared_ptr<const Impl> impl_;
 };
 

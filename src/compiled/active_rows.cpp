@@ -106,9 +106,11 @@ IoView ActiveRows::cut(const char* role, const program::IoSlot& io, Slot& slot,
   return view;
 }
 
+// Values of handles are the device's, and a state is written where it lies: they stay as they are.
 IoView ActiveRows::fill_up(const program::IoSlot& io, Slot& slot, const IoView& given) const {
-  if (slot.axes.empty() || given.shape.size() != slot.full.size() || given.dtype != io.type.dtype)
-    return given;
+  const bool fits = given.shape.size() == slot.full.size() && given.dtype == io.type.dtype &&
+                    runtime::capacity_fits(given);
+  if (slot.axes.empty() || given.on_device || !fits) return given;  // the binder says what is wrong
   slot.shape.assign(given.shape.begin(), given.shape.end());
   bool is_short = false;
   for (const int axis : slot.axes) {
@@ -118,7 +120,7 @@ IoView ActiveRows::fill_up(const program::IoSlot& io, Slot& slot, const IoView& 
   }
   if (!is_short) return given;
   if (!given.data) return {nullptr, given.dtype, slot.shape, {}};
-  if (!given.capacity.empty() && runtime::has_gaps(given))
+  if (runtime::has_gaps(given))
     throw user_error(
         "input \"{}\" of fewer rows than the bucket's {} must be dense: the program runs at full "
         "extent",

@@ -25,9 +25,12 @@ void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& 
   runtime::Executor& executor = impl.bind(inputs, options);
   impl.pending = false;  // where this one does not begin, none is left
   impl.pending_log = {};
-  check(impl.block.begin(executor, impl.rows, wanted), executor);
+  const Status begun = impl.block.begin(executor, impl.rows, wanted);
+  if (!begun.ok()) static_cast<void>(executor.wait());  // for the one before
+  check(begun, executor);
   impl.pending = true;
-  if (!executor.works_ahead()) impl.settle();
+  // Late outputs lie in the arena, which the next commit may lay out anew.
+  if (!executor.works_ahead() || impl.block.has_late()) impl.settle();
 }
 
 const std::vector<TensorView>& CompiledGraph::sync_pending() {

@@ -29,6 +29,7 @@ std::vector<TensorInfo> describe(const Slots& slots) {
   return infos;
 }
 
+// `extents`: of its memory.
 MemoryUse memory_of(const char* role, const program::IoSlot& slot,
                     std::span<const int64_t> extents) {
   return {fmt::format("{} \"{}\"", role, slot.name),
@@ -62,10 +63,10 @@ CompiledGraph::Impl::Impl(std::shared_ptr<const program::Program> of, Device on,
                           std::unique_ptr<runtime::Executor> executor)
     : program(std::move(of)),
       device(on),
+      block(*program),
       loaded(std::move(executor)),
       inputs(program->inputs.size()),
       outputs(program->outputs.size()),
-      block(*program),
       rows(*program) {
   serve_rows({});
 }
@@ -176,7 +177,9 @@ std::vector<MemoryUse> CompiledGraph::memory_of(const NamedInputs& inputs) {
   impl.rows.resolve(impl.inputs);
   std::vector<MemoryUse> uses;
   for (size_t i = 0; i < impl.inputs.size(); ++i) {
-    uses.push_back(tenon::memory_of("input", impl.program->inputs[i], impl.inputs[i].shape));
+    const bool held = impl.program->inputs[i].state.has_value();
+    uses.push_back(tenon::memory_of("input", impl.program->inputs[i],
+                                    held ? impl.inputs[i].capacity : impl.inputs[i].shape));
   }
   for (size_t i = 0; i < impl.outputs.size(); ++i) {
     if (impl.program->outputs[i].late >= 0) continue;  // only the run knows

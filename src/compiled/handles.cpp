@@ -10,8 +10,13 @@ struct Handle::Impl {
   runtime::HandleValue value;
 };
 
-DType Handle::dtype() const { return impl_->value.dtype; }
-const std::vector<int64_t>& Handle::shape() const { return impl_->value.shape; }
+const Handle::Impl& Handle::impl() const {
+  if (!impl_) throw user_error("this Handle was moved from: there is nothing in it");
+  return *impl_;
+}
+
+DType Handle::dtype() const { return impl().value.dtype; }
+const std::vector<int64_t>& Handle::shape() const { return impl().value.shape; }
 
 namespace {
 
@@ -51,7 +56,7 @@ void CompiledGraph::bind_handle(const std::string& name, const Handle& value) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
   const int input = input_of(*impl.program, "bind_handle", name);
-  impl.executor().handles().bind(input, value.impl_->value).throw_if_error();
+  impl.executor().handles().bind(input, value.impl().value).throw_if_error();
 }
 
 void CompiledGraph::unbind_handle(const std::string& name) {

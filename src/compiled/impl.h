@@ -49,6 +49,7 @@ struct CompiledGraph::Impl {
 
   std::shared_ptr<const program::Program> program;
   Device device;
+  compiled::OutputBlock block;                // outlives the executor, whose runs may be writing it
   std::unique_ptr<runtime::Executor> loaded;  // null where the device is not there
   std::string name;                           // as the log calls it
   CompileStats stats;
@@ -56,7 +57,6 @@ struct CompiledGraph::Impl {
   DispatchReport dispatch;
   std::vector<runtime::IoView> inputs, outputs;  // of the present run, in the program's order
   std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots
-  compiled::OutputBlock block;
   compiled::ActiveRows rows;
   ActiveExtentReport active;
   // Compiles again for a bucket; absent where there is nothing to compile from.

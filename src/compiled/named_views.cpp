@@ -84,7 +84,7 @@ IoView input_view(const TensorView& view, const program::IoSlot& slot, const Inp
 
 void collect_inputs(const std::vector<program::IoSlot>& slots,
                     const std::vector<InputShapes>& shapes, const NamedInputs& given,
-                    runtime::Handles& handles, std::vector<IoView>& views) {
+                    const runtime::Handles& handles, std::vector<IoView>& views) {
   const auto has = [&](size_t i) { return handles.is_bound(static_cast<int>(i)); };
   const auto show = [&](const TensorView& view, size_t i) {
     if (has(i))
@@ -96,7 +96,7 @@ void collect_inputs(const std::vector<program::IoSlot>& slots,
     return input_view(view, slots[i], shapes[i]);
   };
   collect("input", slots, given, views, show, has,
-          [&](size_t i) { return handles.view(static_cast<int>(i)).take(); });
+          [&](size_t i) { return handles.shown(static_cast<int>(i)); });
 }
 
 void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutputs& given,

@@ -26,7 +26,7 @@ struct InputShapes {
 // out: their views have no data.
 void collect_inputs(const std::vector<program::IoSlot>& slots,
                     const std::vector<InputShapes>& shapes, const NamedInputs& given,
-                    runtime::Handles& handles, std::vector<runtime::IoView>& views);
+                    const runtime::Handles& handles, std::vector<runtime::IoView>& views);
 void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutputs& given,
                      const runtime::Handles& handles, std::vector<runtime::IoView>& views);
 // The caller's extents, or the model's where the caller said only how many elements there are.

@@ -93,7 +93,10 @@ Status OutputBlock::begin(runtime::Executor& executor, const ActiveRows& rows,
 Status OutputBlock::finish(runtime::Executor& executor) {
   if (Status status = executor.wait(); !status.ok()) return status;
   if (has_late_) {
-    if (Status status = take_late(executor); !status.ok()) return status;
+    if (Status status = take_late(executor); !status.ok()) {
+      executor.take_back();
+      return status;
+    }
   }
   point();
   filled_ = true;

@@ -30,6 +30,7 @@ class OutputBlock {
              const runtime::RunOptions& options);
   void forget() { filled_ = false; }  // the last run's outputs are elsewhere
 
+  bool has_late() const { return has_late_; }  // outputs that are taken when the run has ended
   // Of the last run, if they are here.
   bool filled() const { return filled_; }
   const std::byte* data() const { return block_.data(); }

@@ -99,6 +99,7 @@ void compiled::check(const Status& status, const runtime::Executor& executor) {
 }
 
 void CompiledGraph::Impl::show(const NamedInputs& given) {
+  executor().handles().own_states().throw_if_error();
   compiled::collect_inputs(program->inputs, rows.input_shapes(), given, executor().handles(),
                            inputs);
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = rows.input(i, inputs[i]);

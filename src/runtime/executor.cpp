@@ -52,7 +52,9 @@ Result<std::unique_ptr<Executor>> Executor::load(std::shared_ptr<const program::
               std::move(params.value()));
 }
 
+// The other stream may read what this one was asked to write.
 Result<std::unique_ptr<Executor>> Executor::clone(std::shared_ptr<DeviceStream> stream) {
+  if (Status status = stream_->synchronize(); !status.ok()) return status.error();
   ParamStore params = params_.share(*stream);
   auto copy = make(program_, std::move(stream), code_, std::move(params));
   if (!copy) return copy;
@@ -282,6 +284,15 @@ Result<int64_t> Executor::peak_bytes(const std::map<std::string, int64_t>& exten
   return arena + scratch;
 }
 
+// A state that grows asks for a little more in each run: it gets twice that, or what the limit
+// leaves.
+int64_t Executor::scratch_to_hold(int64_t needed, int stage, const RunOptions& options) const {
+  if (needed <= scratch_.size() || !handles_.change()) return needed;
+  if (options.memory_limit <= 0) return 2 * needed;
+  const int64_t left = options.memory_limit - options.memory_around - arena_.bytes_through(stage);
+  return std::min(2 * needed, left);
+}
+
 Status Executor::resolve(int stage, const RunOptions& options) {
   uint64_t& resolved = resolved_versions_[static_cast<size_t>(stage)];
   StepRunner& steps = *stages_[static_cast<size_t>(stage)];
@@ -294,9 +305,7 @@ Status Executor::resolve(int stage, const RunOptions& options) {
   if (Status status = check_memory(steps, stage, options); !status.ok()) return status;
   if (!stale) return {};
   if (Status status = arena_.place(stage); !status.ok()) return status;
-  // A state that grows asks for a little more in each run.
-  int64_t scratch = steps.scratch_bytes();
-  if (scratch > scratch_.size() && handles_.change()) scratch *= 2;
+  const int64_t scratch = scratch_to_hold(steps.scratch_bytes(), stage, options);
   if (Status status = scratch_.reserve(scratch, "scratch"); !status.ok()) return status;
   point(steps);
   resolved = binder_.version(stage);
@@ -406,7 +415,7 @@ Status Executor::begin(std::span<const IoView> given, const RunOptions& options)
 
 // What a run that did not begin well has begun ends before the error is told.
 Status Executor::commit(std::span<const IoView> outputs, const RunOptions& options) {
-  cancelled_ = false;
+  cancelled_ = advanced_ = false;
   if (ports_.holds_outputs()) {
     if (Status status = wait(); !status.ok()) return status;
   }
@@ -417,8 +426,13 @@ Status Executor::commit(std::span<const IoView> outputs, const RunOptions& optio
   }
   if (!status.ok() || !handles_.change()) return status;
   status = wait();
-  if (status.ok()) handles_.advance([&](int input) { return binder_.state_length(input); });
+  advanced_ = status.ok();
+  if (advanced_) handles_.advance([&](int input) { return binder_.state_length(input); });
   return status;
+}
+
+void Executor::take_back() {
+  if (std::exchange(advanced_, false)) handles_.take_back();
 }
 
 Status Executor::wait() {

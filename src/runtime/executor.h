@@ -87,14 +87,16 @@ class Executor {
   // Bytes of arena and scratch that a run takes where symbols have these values: the peak. Every
   // symbol of the inputs and of define steps has one; bodies are Unsupported.
   Result<int64_t> peak_bytes(const std::map<std::string, int64_t>& extents);
-  // Inputs have been read when commit returns, but for those on the device; outputs, and the shapes
-  // of their views, must stay until wait, also those of further runs that were committed before it:
-  // they end one after the other. On a device that does everything at once, that is when commit
-  // returns. A late output is copied to its view where that has data.
+  // Inputs have been read when commit returns, but for those on the device; outputs must stay until
+  // wait, also those of further runs that were committed before it: they end one after the other.
+  // On a device that does everything at once, that is when commit returns. A late output is copied
+  // to its view where that has data.
   // An output that feeds a handle is written there, and copied to its view where that has data.
   // Where handles change, commit waits.
   Status commit(std::span<const IoView> outputs, const RunOptions& options = {});
   Status wait();
+  // The last run has failed after all: handles are as long as before it, and what it fed is gone.
+  void take_back();
   // Both. Allocates nothing after the first run of a shape. After an error, what outputs hold is
   // unspecified; the executor may be used again.
   Status execute(std::span<const IoView> outputs, const RunOptions& options = {});
@@ -135,6 +137,7 @@ class Executor {
                                                     std::span<const int64_t> values);
   Status run_prologue(std::span<const program::Step> steps, const RunOptions& options);
   Status resolve(int stage, const RunOptions& options);
+  int64_t scratch_to_hold(int64_t needed, int stage, const RunOptions& options) const;
   Status run_stages(const RunOptions& options);
   Status walk(StepRunner& steps, const RunOptions& options);
   Status check_memory(const StepRunner& steps, int stage, const RunOptions& options) const;
@@ -162,6 +165,7 @@ class Executor {
   std::vector<int64_t> defined_;                        // by the define step that ran last
   int threads_ = 1;
   bool cancelled_ = false;
+  bool advanced_ = false;                    // the last run gave handles other values
   std::vector<uint64_t> resolved_versions_;  // per stage, of the binder's values; 0: none
   uint64_t weights_version_ = 0;             // of the parameters that were made ready last; 0: none
 };

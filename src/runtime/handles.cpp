@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon::runtime {
 namespace {
@@ -12,13 +13,32 @@ std::string text(std::span<const int64_t> extents) {
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
+std::vector<bool> written_inputs(const program::Program& program) {
+  std::vector<bool> written(program.inputs.size());
+  for (const program::Step& step : program.steps) {
+    for (size_t i = 0; i < step.buffers.size(); ++i) {
+      const program::BufferRef root = root_of(program, step.buffers[i]);
+      if (step.writes[i] && root.kind == program::BufferKind::Input)
+        written[static_cast<size_t>(root.index)] = true;
+    }
+  }
+  return written;
+}
+
+// Whether an extent may be both.
+bool may_be_equal(const Dim& a, const Dim& b) {
+  const Bounds first = a.bounds(), second = b.bounds();
+  return std::max(first.lo, second.lo) <= std::min(first.hi, second.hi);
+}
+
 }  // namespace
 
 Handles::Handles(const program::Program& program, DeviceStream& stream)
     : program_(&program),
       stream_(&stream),
       handles_(program.inputs.size()),
-      redirected_(program.outputs.size()) {}
+      redirected_(program.outputs.size()),
+      written_(written_inputs(program)) {}
 
 void Handles::copy_from(const Handles& other) {
   for (size_t i = 0; i < handles_.size(); ++i) {
@@ -34,7 +54,7 @@ void Handles::clear() {
 
 bool Handles::change() const {
   for (size_t i = 0; i < handles_.size(); ++i) {
-    if (handles_[i].fed_by >= 0 || (handles_[i].value && program_->inputs[i].state)) return true;
+    if (handles_[i].fed_by >= 0 || (handles_[i].value && written_[i])) return true;
   }
   return false;
 }
@@ -58,9 +78,14 @@ Status Handles::check(int input, DType dtype, std::span<const int64_t> shape) co
   return {};
 }
 
+size_t Handles::axis_of(int input) const {
+  const auto& state = slot(input).state;
+  return state ? static_cast<size_t>(state->axis) : 0;
+}
+
 Handles::Pieces Handles::pieces_of(int input, std::span<const int64_t> shape) const {
   const program::IoSlot& io = slot(input);
-  const size_t axis = io.state ? static_cast<size_t>(io.state->axis) : 0;
+  const size_t axis = axis_of(input);
   Pieces pieces{1, size_of(io.type.dtype), size_of(io.type.dtype)};
   for (size_t i = 0; i < shape.size(); ++i) {
     if (i < axis) {
@@ -94,8 +119,11 @@ Status Handles::make_room(int input, std::span<const int64_t> shape, HandleValue
 
 Status Handles::bind(int input, const IoView& value) {
   if (Status status = check(input, value.dtype, value.shape); !status.ok()) return status;
-  if (has_gaps(value))
-    return user_error("[bind_handle] \"{}\": the value must be dense", slot(input).name);
+  if (!capacity_fits(value) || has_gaps(value)) {
+    return user_error(
+        "[bind_handle] \"{}\": the value must be dense, but has shape {} and capacity {}",
+        slot(input).name, text(value.shape), text(value.capacity));
+  }
   const Pieces pieces = pieces_of(input, value.shape);
   if (!value.data && pieces.count * pieces.bytes > 0)
     return user_error("[bind_handle] \"{}\" has no data (null pointer)", slot(input).name);
@@ -108,6 +136,8 @@ Status Handles::bind(int input, const IoView& value) {
         stream_->copy_in(to + i * pieces.stride, from + i * pieces.bytes, pieces.bytes);
     if (!status.ok()) return status;
   }
+  // Other streams may read it from here on.
+  if (Status status = stream_->synchronize(); !status.ok()) return status;
   at(input).value = std::move(fresh);
   return {};
 }
@@ -144,34 +174,43 @@ Result<std::vector<std::byte>> Handles::read(int input) {
 Status Handles::trim(int input, int64_t length) {
   const program::IoSlot& io = slot(input);
   HandleValue& value = at(input).value;
-  const size_t axis = io.state ? static_cast<size_t>(io.state->axis) : 0;
-  const int64_t present = axis < value.shape.size() ? value.shape[axis] : 0;
-  if (length < 0 || length > present) {
+  if (value.shape.empty()) return user_error("[trim_handle] \"{}\" is a scalar", io.name);
+  const size_t axis = axis_of(input);
+  if (length < 0 || length > value.shape[axis]) {
     return user_error("[trim_handle] \"{}\" has a length of {}: it cannot become {}", io.name,
-                      present, length);
+                      value.shape[axis], length);
   }
-  if (value.shape.empty()) return {};
+  if (!io.type.shape[static_cast<int>(axis)].bounds().contains(length)) {
+    return user_error("[trim_handle] \"{}\" is {}: its length cannot become {}", io.name,
+                      io.type.to_string(), length);
+  }
   value.shape[axis] = length;
   if (!io.state) value.capacity[axis] = length;
+  return {};
+}
+
+Status Handles::check_feed(int input, int output) const {
+  const program::IoSlot &to = slot(input), &from = program_->outputs[static_cast<size_t>(output)];
+  if (to.state)
+    return user_error("[set_handle_feed] \"{}\" is a state: runs update it themselves", to.name);
+  if (from.late >= 0) {
+    return unsupported_error("[set_handle_feed] the extents of output \"{}\" {} only a run knows",
+                             from.name, from.type.to_string());
+  }
+  if (from.type.dtype != to.type.dtype ||
+      !std::ranges::equal(from.type.shape, to.type.shape, may_be_equal)) {
+    return user_error("[set_handle_feed] output \"{}\" {} is no value of input \"{}\" {}",
+                      from.name, from.type.to_string(), to.name, to.type.to_string());
+  }
+  if (is_fed_by(output) && at(input).fed_by != output)
+    return user_error("[set_handle_feed] output \"{}\" feeds another handle", from.name);
   return {};
 }
 
 Status Handles::feed(int input, int output) {
   Handle& handle = at(input);
   if (output >= 0) {
-    const program::IoSlot &to = slot(input), &from = program_->outputs[static_cast<size_t>(output)];
-    if (to.state)
-      return user_error("[set_handle_feed] \"{}\" is a state: runs update it themselves", to.name);
-    if (from.late >= 0) {
-      return unsupported_error("[set_handle_feed] the extents of output \"{}\" {} only a run knows",
-                               from.name, from.type.to_string());
-    }
-    if (from.type.dtype != to.type.dtype || from.type.shape.rank() != to.type.shape.rank()) {
-      return user_error("[set_handle_feed] output \"{}\" {} is no value of input \"{}\" {}",
-                        from.name, from.type.to_string(), to.name, to.type.to_string());
-    }
-    if (is_fed_by(output) && handle.fed_by != output)
-      return user_error("[set_handle_feed] output \"{}\" feeds another handle", from.name);
+    if (Status status = check_feed(input, output); !status.ok()) return status;
   }
   feeds_ += (output >= 0 ? 1 : 0) - (handle.fed_by >= 0 ? 1 : 0);
   handle.fed_by = output;
@@ -184,21 +223,33 @@ bool Handles::is_fed_by(int output) const {
 }
 
 Result<IoView> Handles::view(int input) {
+  if (Status status = own(input); !status.ok()) return status.error();
+  return shown(input);
+}
+
+Status Handles::own_states() {
+  for (size_t i = 0; i < handles_.size(); ++i) {
+    if (Status status = own(static_cast<int>(i)); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Handles::own(int input) {
   HandleValue& value = at(input).value;
-  if (!slot(input).state || !is_shared(value)) return value.view();
+  if (!written_[static_cast<size_t>(input)] || !is_shared(value)) return {};
   HandleValue own;
-  if (Status status = make_room(input, value.shape, own); !status.ok()) return status.error();
+  if (Status status = make_room(input, value.shape, own); !status.ok()) return status;
   const Pieces pieces = pieces_of(input, value.shape);
   for (int64_t i = 0; i < pieces.count && pieces.bytes > 0; ++i) {
     const int64_t first = i * pieces.stride;
     const Status status = stream_->copy_within(own.memory->block.data() + first,
                                                value.memory->block.data() + first, pieces.bytes);
-    if (!status.ok()) return status.error();
+    if (!status.ok()) return status;
   }
   // The memory is another's from here on, who may write it.
-  if (Status status = stream_->synchronize(); !status.ok()) return status.error();
+  if (Status status = stream_->synchronize(); !status.ok()) return status;
   value = std::move(own);
-  return value.view();
+  return {};
 }
 
 Result<std::span<const IoView>> Handles::redirect(std::span<const IoView> outputs,
@@ -219,9 +270,18 @@ void Handles::advance(const LengthOf& length) {
   for (size_t i = 0; i < handles_.size(); ++i) {
     Handle& handle = handles_[i];
     if (handle.fed_by >= 0) std::swap(handle.value, handle.next);
-    const auto& state = slot(static_cast<int>(i)).state;
-    if (state && handle.value)
-      handle.value.shape[static_cast<size_t>(state->axis)] = length(static_cast<int>(i));
+    if (!written_[i] || !handle.value) continue;
+    int64_t& present = handle.value.shape[axis_of(static_cast<int>(i))];
+    handle.length_before = std::exchange(present, length(static_cast<int>(i)));
+  }
+}
+
+void Handles::take_back() {
+  for (size_t i = 0; i < handles_.size(); ++i) {
+    Handle& handle = handles_[i];
+    if (handle.fed_by >= 0) std::swap(handle.value, handle.next);
+    if (written_[i] && handle.value)
+      handle.value.shape[axis_of(static_cast<int>(i))] = handle.length_before;
   }
 }
 

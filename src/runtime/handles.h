@@ -55,8 +55,10 @@ class Handles {
   int feeds() const { return feeds_; }
   bool change() const;  // whether a run gives some of them another value
 
-  // What a run reads. A state that others have, too, is copied: the run writes it.
-  Result<IoView> view(int input);
+  IoView shown(int input) const { return at(input).value.view(); }
+  // Before a run is shown them: states that it writes and that others have, too, are copied.
+  Status own_states();
+  Result<IoView> view(int input);  // shown, and its own
   // Outputs as the run writes them: those that feed handles into memory of theirs. Outputs whose
   // extents only the run knows feed nothing.
   using ExtentsOf = std::function<std::span<const int64_t>(int output)>;
@@ -65,12 +67,14 @@ class Handles {
   // The run has ended well: states are as long as it made them, what was fed is there.
   using LengthOf = std::function<int64_t(int input)>;
   void advance(const LengthOf& length);
+  void take_back();  // as before the last advance, which no other call came after
 
  private:
   struct Handle {
     HandleValue value;
     int fed_by = -1;
-    HandleValue next;  // what feeds it, while a run writes it
+    HandleValue next;           // what feeds it, while a run writes it
+    int64_t length_before = 0;  // of a state, before the last run
   };
   // The dense pieces of a tensor's memory: `count` of them, `stride` bytes apart.
   struct Pieces {
@@ -83,6 +87,9 @@ class Handles {
     return program_->inputs[static_cast<size_t>(input)];
   }
   Status check(int input, DType dtype, std::span<const int64_t> shape) const;
+  Status own(int input);
+  Status check_feed(int input, int output) const;
+  size_t axis_of(int input) const;  // along which it grows and is trimmed
   Pieces pieces_of(int input, std::span<const int64_t> shape) const;
   // Memory for a value of this shape, that nobody else has.
   Status make_room(int input, std::span<const int64_t> shape, HandleValue& value) const;
@@ -92,6 +99,7 @@ class Handles {
   DeviceStream* stream_;
   std::vector<Handle> handles_;  // of every input
   std::vector<IoView> redirected_;
+  std::vector<bool> written_;  // per input: a state that runs write
   int feeds_ = 0;
 };
 

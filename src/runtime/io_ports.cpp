@@ -63,11 +63,9 @@ Status IoPorts::copy_out() {
     if (program_->outputs[i].late >= 0 || !port.host.data) continue;
     void* to = port.host.data;
     if (has_gaps(port.host)) {
-      if (Status status = port.with_gaps.reserve(port.bytes, "an output"); !status.ok())
-        return status;
-      to = port.with_gaps.data();
-      port.spread = true;
-      port.dense = false;
+      const Result<void*> held = hold(port, port.host, port.bytes, false);
+      if (!held) return held.error();
+      to = held.value();
     }
     if (Status status = stream_->copy_out(to, port.device, port.bytes); !status.ok()) return status;
   }
@@ -83,12 +81,23 @@ Status IoPorts::copy_late(int index, const void* from, const IoView& view) {
     return {};
   }
   if (!has_gaps(view)) return stream_->copy_out(view.data, from, bytes.value());
-  Port& port = outputs_[static_cast<size_t>(index)];
-  if (Status status = port.with_gaps.reserve(bytes.value(), "an output"); !status.ok())
-    return status;
+  const Result<void*> held = hold(outputs_[static_cast<size_t>(index)], view, bytes.value(), true);
+  if (!held) return held.error();
+  return stream_->copy_out(held.value(), from, bytes.value());
+}
+
+// Memory of the host's for an output on its way to the view, until finish.
+Result<void*> IoPorts::hold(Port& port, const IoView& view, int64_t bytes, bool dense) {
+  if (Status status = port.with_gaps.reserve(bytes, "an output"); !status.ok())
+    return status.error();
+  port.shape.assign(view.shape.begin(), view.shape.end());
+  port.capacity.assign(view.capacity.begin(), view.capacity.end());
   port.host = view;
-  port.spread = port.dense = true;
-  return stream_->copy_out(port.with_gaps.data(), from, bytes.value());
+  port.host.shape = port.shape;
+  port.host.capacity = port.capacity;
+  port.spread = true;
+  port.dense = dense;
+  return static_cast<void*>(port.with_gaps.data());
 }
 
 bool IoPorts::holds_outputs() const { return std::ranges::any_of(outputs_, &Port::spread); }

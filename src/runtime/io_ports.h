@@ -23,7 +23,8 @@ class IoPorts {
   // Notes where they are; reads and reserves nothing.
   Status bind_inputs(std::span<const IoView> inputs);
   Status copy_in();
-  // Memory for each that is not late. Views and what they show must live until finish.
+  // Memory for each that is not late. What the views show must live until finish, their shapes need
+  // not.
   Status bind_outputs(std::span<const IoView> outputs);
   // Begins to copy what the run wrote, but for late outputs.
   Status copy_out();
@@ -38,15 +39,17 @@ class IoPorts {
  private:
   struct Port {
     void* device = nullptr;
-    IoView host = {};       // data: null where nothing is to be copied
-    int64_t bytes = 0;      // of memory, gaps included
-    MemoryBlock block;      // on the device
+    IoView host = {};                      // data: null where nothing is to be copied
+    std::vector<int64_t> shape, capacity;  // of what is held: the caller's may change
+    int64_t bytes = 0;                     // of memory, gaps included
+    MemoryBlock block;                     // on the device
     MemoryBlock with_gaps;  // outputs: on the host, before what is in their gaps is left out
     bool spread = false;    // it is to be copied from there
     bool dense = false;     // where it has no gaps
   };
 
   Status bind(Port& port, const IoView& view);
+  Result<void*> hold(Port& port, const IoView& view, int64_t bytes, bool dense);
 
   const program::Program* program_;
   DeviceStream* stream_;

@@ -2,8 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 
 namespace tenon::runtime {
 namespace {
@@ -62,6 +64,11 @@ Result<int64_t> memory_bytes(const IoView& view) {
     }
   }
   return bytes;
+}
+
+bool capacity_fits(const IoView& view) {
+  return view.capacity.empty() ||
+         std::ranges::equal(view.capacity, view.shape, std::greater_equal());
 }
 
 bool has_gaps(const IoView& view) {

@@ -23,7 +23,9 @@ Result<int64_t> dense_bytes(DType dtype, std::span<const int64_t> shape);
 
 // Of the view's memory from its first to its last element, gaps included.
 Result<int64_t> memory_bytes(const IoView& view);
-bool has_gaps(const IoView& view);
+// Whether its capacity, where it has one, is of the shape's rank and nowhere below it.
+bool capacity_fits(const IoView& view);
+bool has_gaps(const IoView& view);  // of one that fits
 
 // Copies a dense tensor of the view's shape into the view's memory, row by row where capacity is
 // larger than the extent.

@@ -33,7 +33,9 @@ Status OwnedRun::begin(Executor& executor, const RunOptions& options) {
     views_[i] = {outputs_[i].bytes.data(), slots[i].type.dtype, outputs_[i].shape, {}};
   }
   if (Status status = executor.commit(views_, options); !status.ok()) return status;
-  return take_late(executor);
+  Status status = take_late(executor);
+  if (!status.ok()) executor.take_back();
+  return status;
 }
 
 Status OwnedRun::take_late(Executor& executor) {

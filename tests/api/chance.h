@@ -145,7 +145,8 @@ class Chance {
     if (seldom() && type == DType::F32)
       return std::span(reinterpret_cast<const float*>(data), static_cast<size_t>(elements));
     TensorView result(seldom() ? nullptr : data, type, extents);
-    if (seldom()) result.capacity = extents;  // dense, said in other words
+    if (seldom()) result.capacity = extents;                  // dense, said in other words
+    if (below(32) == 0) result.capacity.push_back(extent());  // of another rank, or of 1
     return result;
   }
   NamedInputs inputs() {

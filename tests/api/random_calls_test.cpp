@@ -14,12 +14,13 @@ class GraphPlayer : public Chance {
   void act() {
     using Player = GraphPlayer;
     static constexpr void (Player::* kActions[])() = {
-        &Player::new_graph,   &Player::leaf,       &Player::leaf,     &Player::op,
-        &Player::op,          &Player::fused_op,   &Player::movement, &Player::outputs,
-        &Player::outputs,     &Player::compile,    &Player::run,      &Player::run,
-        &Player::run_into,    &Player::run_slots,  &Player::read_row, &Player::set_param,
-        &Player::set_param,   &Player::move_graph, &Player::move_run, &Player::ask,
-        &Player::set_extents, &Player::text,       &Player::run_later};
+        &Player::new_graph,   &Player::leaf,       &Player::leaf,      &Player::op,
+        &Player::op,          &Player::fused_op,   &Player::movement,  &Player::outputs,
+        &Player::outputs,     &Player::compile,    &Player::run,       &Player::run,
+        &Player::run_into,    &Player::run_slots,  &Player::read_row,  &Player::set_param,
+        &Player::set_param,   &Player::move_graph, &Player::move_run,  &Player::ask,
+        &Player::set_extents, &Player::text,       &Player::run_later, &Player::handle,
+        &Player::handle,      &Player::feed,       &Player::active};
     (this->*one_of(kActions))();
   }
 
@@ -31,8 +32,17 @@ class GraphPlayer : public Chance {
     return result;
   }
   CompiledGraph& compiled() {
-    if (compiled_.empty()) compiled_.push_back(simple());
+    if (compiled_.empty()) compiled_.push_back(below(2) ? simple() : with_state());
     return one_of(compiled_);
+  }
+  static CompiledGraph with_state() {
+    Graph g;
+    const Value z = g.state("z", {{sym::past(), 4}, DType::F32}, {.axis = 0, .capacity = 7});
+    const Value x = g.input("x", {{sym::batch(), 4}, DType::F32});
+    g.set_outputs({{"y", g.neg(x)}, {"b", g.reduce_sum(g.update(z, x, sym::past()), {0})}});
+    CompiledGraph graph = Session().compile(g);
+    graph.bind_handle("z", TensorView(nullptr, DType::F32, {0, 4}));
+    return graph;
   }
   static CompiledGraph simple() {
     Graph g;
@@ -196,6 +206,46 @@ class GraphPlayer : public Chance {
       }
     }
   }
+  std::string input() { return often() ? (below(2) ? "x" : "z") : name(); }
+  void handle() {
+    CompiledGraph& graph = compiled();
+    switch (below(6)) {
+      case 0:
+        graph.bind_handle(input(), view());
+        break;
+      case 1:
+        if (!handles_.empty()) graph.bind_handle(input(), one_of(handles_));
+        break;
+      case 2:
+        graph.unbind_handle(input());
+        break;
+      case 3:
+        if (const auto value = graph.read_handle(input()))
+          sum_ += static_cast<int>(value->bytes.size());
+        break;
+      case 4:
+        keep(handles_, graph.fork_handle(input()));
+        break;
+      default:
+        graph.trim_handle(input(), extent());
+    }
+    if (seldom() && !handles_.empty()) {
+      const Handle moved = std::move(one_of(handles_));
+      moved.shape(), moved.dtype();
+    }
+  }
+  void feed() {
+    CompiledGraph& graph = compiled();
+    graph.set_handle_feed(input(), below(2) ? std::nullopt : std::optional<std::string>("y"));
+    graph.run_feed_handle(inputs());
+  }
+  void active() {
+    CompiledGraph& graph = compiled();
+    if (seldom()) graph.clear_active_extent();
+    graph.set_active_extent(extent(), often() ? 4 : extent());
+    graph.active_extent_report();
+    graph.run(inputs());
+  }
   void see(const TensorView& output) {
     int64_t bytes = size_of(output.dtype);
     for (const int64_t e : output.shape) bytes *= e;
@@ -252,6 +302,7 @@ class GraphPlayer : public Chance {
   std::vector<Graph> graphs_;
   std::vector<Value> values_;
   std::vector<CompiledGraph> compiled_;
+  std::vector<Handle> handles_;
 };
 
 TEST(RandomCalls, OfGraphsAreDoneOrRefused) { expect_done_or_refused<GraphPlayer>(200); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "driver/kernel_cache.h"
 #include "tenon/tenon.h"
 #include "tests/error_of.h"
 
@@ -60,7 +61,7 @@ TEST(State, RefusesMoreThanItsCapacityAndStaysAsItWas) {
   EXPECT_EQ(graph.read_handle("log")->shape[1], 4);
 }
 
-TEST(State, KeepsItsLengthWhenARunIsCancelled) {
+TEST(State, KeepsItsLengthWhenARunIsCancelledBeforeItBegins) {
   CompiledGraph graph = begun();
   add(graph, {1, 2, 3, 4});
   std::stop_source source;
@@ -82,6 +83,38 @@ TEST(State, IsTrimmed) {
             "[trim_handle] \"log\" has a length of 2: it cannot become 3");
   EXPECT_EQ(error_of([&] { graph.trim_handle("log", -1); }),
             "[trim_handle] \"log\" has a length of 2: it cannot become -1");
+}
+
+TEST(State, IsNotTrimmedToWhatNoRunTakes) {
+  Graph g;
+  const Value fixed = g.state("fixed", {{3}, DType::F32}, {.axis = 0, .capacity = 3});
+  const Value some = g.input("some", {{Symbol("n", {1, 4}), 2}, DType::F32});
+  const Value scalar = g.input("scalar", {{}, DType::F32});
+  g.set_outputs(
+      {{"y", g.mul(g.update(fixed, g.constant(Floats{1}, {1}), 0), scalar)}, {"z", g.neg(some)}});
+  CompiledGraph graph = Session().compile(g);
+  graph.bind_handle("fixed", Floats{1, 2, 3});
+  graph.bind_handle("some", view(Floats{1, 2, 3, 4}, {2, 2}));
+  graph.bind_handle("scalar", Floats{2});
+  EXPECT_EQ(error_of([&] { graph.trim_handle("fixed", 2); }),
+            "[trim_handle] \"fixed\" is f32[3]: its length cannot become 2");
+  EXPECT_EQ(error_of([&] { graph.trim_handle("some", 0); }),
+            "[trim_handle] \"some\" is f32[n, 2]: its length cannot become 0");
+  EXPECT_EQ(error_of([&] { graph.trim_handle("scalar", 0); }),
+            "[trim_handle] \"scalar\" is a scalar");
+  graph.trim_handle("some", 1);
+  EXPECT_EQ(graph.run({}), (std::vector<Floats>{{2, 4, 6}, {-1, -2}}));
+}
+
+TEST(State, TakesMemoryOfItsCapacity) {
+  CompiledGraph graph = begun();
+  add(graph, {1, 2, 3, 4});
+  const Handle fork = graph.fork_handle("log");
+  const Floats rows = {5, 6, 7, 8};
+  const auto uses = graph.memory_of({{"rows", view(rows, {2, 1, 2})}});
+  EXPECT_EQ(uses[0].what, "input \"log\"");
+  EXPECT_EQ(uses[0].bytes, 2 * 4 * 2 * 4);
+  EXPECT_EQ(uses[1].bytes, 2 * 1 * 2 * 4);
 }
 
 TEST(State, GoesTwoWaysFromAFork) {
@@ -152,6 +185,19 @@ TEST(State, IsSavedWithTheModelButNotItsValue) {
   EXPECT_EQ(add(graph, {3, 4, 7, 8}), (Floats{4, 6, 12, 14}));
 }
 
+TEST(Handles, ThatWereMovedFromHaveNothing) {
+  CompiledGraph graph = begun();
+  Handle from = graph.fork_handle("log");
+  const Handle to = std::move(from);
+  const std::string moved = "this Handle was moved from: there is nothing in it";
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  EXPECT_EQ(user_error_of([&] { from.shape(); }), moved);
+  EXPECT_EQ(user_error_of([&] { from.dtype(); }), moved);
+  EXPECT_EQ(user_error_of([&] { graph.bind_handle("log", from); }), moved);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_EQ(to.dtype(), DType::F32);
+}
+
 TEST(Handles, RefuseWhatDoesNotFit) {
   CompiledGraph graph = Session().compile(log_of_rows());
   const Floats rows = {1, 2, 3, 4};
@@ -220,6 +266,14 @@ TEST(HandleFeed, BeginsWithWhatARunIsGiven) {
   EXPECT_EQ(graph.run({{"d", d}})[0], (Floats{7, 4, 11, 8}));
 }
 
+// y = a + b, and z is of other extents.
+CompiledGraph twice() {
+  Graph g;
+  const Value a = g.input("a", {{2, 2}, DType::F32}), b = g.input("b", {{2, 2}, DType::F32});
+  g.set_outputs({{"y", g.add(a, b)}, {"z", g.neg(g.input("c", {{3, 2}, DType::F32}))}});
+  return Session().compile(g);
+}
+
 TEST(HandleFeed, RefusesWhatIsNoValueOfTheInput) {
   CompiledGraph graph = Session().compile(doubled());
   EXPECT_EQ(error_of([&] { graph.set_handle_feed("z", "y"); }),
@@ -228,6 +282,15 @@ TEST(HandleFeed, RefusesWhatIsNoValueOfTheInput) {
             "[set_handle_feed] the model has no output \"z\"");
   EXPECT_EQ(error_of([&] { graph.set_handle_feed("d", "y"); }),
             "[set_handle_feed] output \"y\" f32[n, 2] is no value of input \"d\" f32[2]");
+  graph.set_handle_feed("x", "y");
+  graph.set_handle_feed("x", "y");  // again
+  EXPECT_EQ(error_of([&] { twice().set_handle_feed("b", "z"); }),
+            "[set_handle_feed] output \"z\" f32[3, 2] is no value of input \"b\" f32[2, 2]");
+  CompiledGraph both = twice();
+  both.set_handle_feed("a", "y");
+  EXPECT_EQ(error_of([&] { both.set_handle_feed("b", "y"); }),
+            "[set_handle_feed] output \"y\" feeds another handle");
+  graph.set_handle_feed("x", std::nullopt);
   EXPECT_EQ(error_of([&] { graph.run_feed_handle({}); }),
             "[run_feed_handle] 0 outputs feed handles, one is needed");
   CompiledGraph log = Session().compile(log_of_rows());
@@ -293,12 +356,14 @@ TEST(KvCache, DecodesTokenByTokenWhatTheWholePrefixGives) {
   const Floats whole = decoder.read(x, 0, kCount);
   const Floats keys = floats(decoder.graph.read_handle("keys"));
   decoder.begin();
+  const int64_t compiled = driver::kernel_cache().made();
   Floats y = decoder.read(x, 0, kPrompt);
   for (int64_t i = kPrompt; i < kCount; ++i) {
     const Floats next = decoder.read(x, i, 1);
     y.insert(y.end(), next.begin(), next.end());
   }
   EXPECT_EQ(y, whole);  // to the bit: rows do not depend on what runs with them
+  EXPECT_EQ(driver::kernel_cache().made(), compiled);
   EXPECT_EQ(floats(decoder.graph.read_handle("keys")), keys);
 }
 

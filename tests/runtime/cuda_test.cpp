@@ -239,6 +239,20 @@ TEST_F(CudaTest, ACommittedRunEndsWhenItIsWaitedFor) {
   ASSERT_TRUE(executor_->wait().ok());
 }
 
+TEST_F(CudaTest, ShapesMayChangeWhileOutputsAreUnderWay) {
+  load();
+  set_weight(4);
+  Run run(3, 5, 5, 8);
+  ASSERT_TRUE(executor_->bind(run.in()).ok());
+  ASSERT_TRUE(executor_->commit(run.out()).ok());
+  const std::vector<int64_t> shape = run.shape, capacity = run.yc;
+  run.shape = run.yc = {1, 1};
+  ASSERT_TRUE(executor_->wait().ok());
+  run.shape = shape;
+  run.yc = capacity;
+  run.expect(4);
+}
+
 TEST_F(CudaTest, AnExecutorMayGoWhileItsRunIsUnderWay) {
   load();
   set_weight(4);

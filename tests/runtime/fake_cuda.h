@@ -51,6 +51,7 @@ class FakeCuda {
   int launches = 0, replays = 0, recordings = 0, sends = 0, modules = 0;
   int64_t most_blocks = 0;
   int fail_allocations_from = -1;  // bytes; -1: none fails
+  int receives = 0;                // copies to the host
   size_t live_allocations() {
     const std::lock_guard lock(mutex_);
     return memory_.size();
@@ -241,6 +242,7 @@ inline Driver FakeCuda::make_driver() {
     return kSuccess;
   };
   d.copy_to_host = [](void* to, uint64_t from, size_t bytes, void* stream) {
+    ++get().receives;
     stream_of(stream).add([=] {
       const Open open(get());
       std::memcpy(to, pointer(from), bytes);

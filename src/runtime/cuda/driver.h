@@ -22,5 +22,7 @@ inline constexpr int kSuccess = 0, kOutOfMemory = 2;
 
 // This machine's, loaded once and initialized; an error that says what is missing.
 Result<const Driver*> driver();
+// Another instead, for tests; before anybody asks for a GPU.
+void use_driver(const Driver& driver);
 
 }  // namespace tenon::runtime::cuda
