@@ -28,24 +28,25 @@ void UseJournal::note(const std::string& entry) const {
   if (file.is_open()) file.write_all(bytes_of(entry + '\n'));
 }
 
-UseJournal::Ages UseJournal::ages() const {
+UseJournal::Ages UseJournal::parse(std::string_view text) {
   Ages ages;
+  for (uint64_t line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (is_entry_name(text.substr(0, end))) ages[std::string(text.substr(0, end))] = line;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return ages;
+}
+
+UseJournal::Ages UseJournal::ages() const {
   const OpenFile file = folder_->open(kUses, O_RDONLY);
   FileStatus status;
   if (!file.is_open() || file.files().status(file.descriptor(), status) < 0 || !status.is_regular)
-    return ages;
+    return {};
   std::string text(static_cast<size_t>(std::min(status.bytes, kMostRead)), '\0');
   if (!file.read_all(std::as_writable_bytes(std::span(text)), status.bytes - text.size()))
-    return ages;
-  uint64_t line = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const size_t end = rest.find('\n');
-    ++line;
-    if (is_entry_name(rest.substr(0, end))) ages[std::string(rest.substr(0, end))] = line;
-    if (end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
-  }
-  return ages;
+    return {};
+  return parse(text);
 }
 
 void UseJournal::shorten(const Ages& ages) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "cache/folder.h"
@@ -20,6 +21,7 @@ class UseJournal {
   // The line of each entry's last use, from 1; what is not there has none.
   using Ages = std::unordered_map<std::string, uint64_t>;
   Ages ages() const;
+  static Ages parse(std::string_view text);
 
   // Leaves one line for each of `ages`, in their order, where there are many more than that. For
   // who holds the folder's cleaning lock; uses noted meanwhile may be lost.
