@@ -5,6 +5,7 @@
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
 #include "runtime/devices.h"
+#include "runtime/pipelined_runs.h"
 
 namespace tenon {
 
@@ -42,33 +43,21 @@ const std::vector<TensorView>& CompiledGraph::sync_pending() {
 
 namespace {
 
-// Begins to run the sets, in turn on the executors, each of which does its runs in order.
-class Pipelined {
- public:
-  Pipelined(std::vector<runtime::Executor*> lanes, const runtime::RunOptions& options)
-      : lanes_(std::move(lanes)), options_(options) {}
-  // Outputs go nowhere while a run may write them.
-  ~Pipelined() {
-    for (runtime::Executor* lane : lanes_) static_cast<void>(lane->wait());
-  }
-  Pipelined(const Pipelined&) = delete;
-  Pipelined& operator=(const Pipelined&) = delete;
+// What goes wrong with a set says with which.
+Error of_set(size_t set, size_t count, const Error& error) {
+  return Error(error.kind(), fmt::format("set {} of {}: {}", set, count, error.what()));
+}
 
-  void begin(std::span<const runtime::IoView> inputs) {
-    runtime::Executor& lane = *lanes_[runs_.size() % lanes_.size()];
-    lane.bind(inputs).throw_if_error();
-    check(runs_.emplace_back().begin(lane, options_), lane);
+template <typename Work>
+void in_set(size_t set, size_t count, const Work& work) {
+  try {
+    work();
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error& error) {
+    throw of_set(set, count, error);
   }
-  std::vector<runtime::OwnedRun> finish() {
-    for (runtime::Executor* lane : lanes_) check(lane->wait(), *lane);
-    return std::move(runs_);
-  }
-
- private:
-  std::vector<runtime::Executor*> lanes_;
-  runtime::RunOptions options_;
-  std::vector<runtime::OwnedRun> runs_;
-};
+}
 
 }  // namespace
 
@@ -83,39 +72,78 @@ runtime::Executor& CompiledGraph::Impl::second_executor() {
   return *second;
 }
 
+void CompiledGraph::Impl::run_in_turn(
+    const std::vector<NamedInputs>& sets,
+    FunctionRef<Status(size_t set, runtime::Executor& bound)> begin) {
+  std::vector<runtime::Executor*> executors = {&executor()};
+  take_shared_params();
+  const bool in_order = executor().handles().change();  // each begins with what the last one left
+  if (executor().works_ahead() && sets.size() > 1 && !in_order)
+    executors.push_back(&second_executor());
+  block.forget();
+  runtime::PipelinedRuns runs(executors);
+  const auto check_set = [&](const Status& status) {
+    if (status.ok()) return;
+    if (runs.failed_on().cancelled()) throw Cancelled();
+    throw of_set(runs.failed_set(), sets.size(), status.error());
+  };
+  for (size_t i = 0; i < sets.size(); ++i) {
+    in_set(i, sets.size(), [&] { show(sets[i]); });
+    check_set(runs.begin(inputs, [&](runtime::Executor& bound) { return begin(i, bound); }));
+  }
+  check_set(runs.finish());
+}
+
 std::vector<std::vector<OwnedTensor>> CompiledGraph::run_pipelined(
     const std::vector<NamedInputs>& sets, const RunOptions& options) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  std::vector<runtime::Executor*> lanes = {&impl.executor()};
-  impl.take_shared_params();
-  const bool in_order =
-      lanes[0]->handles().change();  // each run begins with what the last one left
-  if (lanes[0]->works_ahead() && sets.size() > 1 && !in_order)
-    lanes.push_back(&impl.second_executor());
   const compiled::RunLog log;
-  Pipelined pipelined(std::move(lanes), runtime_options(options));
-  impl.block.forget();
+  const runtime::RunOptions wanted = runtime_options(options);
   std::vector<std::vector<OwnedTensor>> results;
-  for (size_t i = 0; i < sets.size(); ++i) {
-    try {
-      impl.show(sets[i]);
-      if (impl.rows.is_set()) {  // rows past the active ones are kept in the block from run to run
-        impl.run_into_block(impl.bind_shown(options), options);
-        results.push_back(compiled::copy_of(impl.block, impl.program->outputs));
-      } else {
-        pipelined.begin(impl.inputs);
-      }
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("set {} of {}: {}", i, sets.size(), error.what()));
+  results.reserve(sets.size());
+  if (impl.rows.is_set()) {  // rows past the active ones are kept in the block from run to run
+    for (size_t i = 0; i < sets.size(); ++i) {
+      in_set(i, sets.size(), [&] { impl.run_into_block(impl.bind(sets[i], options), options); });
+      results.push_back(compiled::copy_of(impl.block, impl.program->outputs));
     }
+  } else {
+    std::vector<runtime::OwnedRun> runs(sets.size());
+    impl.run_in_turn(
+        sets, [&](size_t set, runtime::Executor& bound) { return runs[set].begin(bound, wanted); });
+    for (runtime::OwnedRun& run : runs)
+      results.push_back(compiled::named(*impl.program, run.take()));
   }
-  for (runtime::OwnedRun& run : pipelined.finish())
-    results.push_back(compiled::named(*impl.program, run.take()));
   log.done(impl.name, sets.size());
   return results;
+}
+
+void CompiledGraph::run_pipelined_into(const std::vector<NamedInputs>& sets,
+                                       const std::vector<NamedOutputs>& outputs,
+                                       const RunOptions& options) {
+  Impl& impl = this->impl();
+  const Impl::Settled settled(impl);
+  if (sets.size() != outputs.size())
+    throw user_error("[run_pipelined_into] {} sets of inputs, but {} of outputs", sets.size(),
+                     outputs.size());
+  const compiled::RunLog log;
+  const runtime::RunOptions wanted = runtime_options(options);
+  if (impl.rows.is_set()) {
+    for (size_t i = 0; i < sets.size(); ++i)
+      in_set(i, sets.size(), [&] { impl.run_into(sets[i], outputs[i], options); });
+  } else {
+    std::vector<std::vector<runtime::IoView>> views(sets.size(), impl.outputs);
+    for (size_t i = 0; i < sets.size(); ++i) {
+      in_set(i, sets.size(), [&] {
+        compiled::collect_outputs(impl.program->outputs, outputs[i], impl.executor().handles(),
+                                  views[i]);
+      });
+    }
+    impl.run_in_turn(sets, [&](size_t set, runtime::Executor& bound) {
+      return bound.commit(views[set], wanted);
+    });
+  }
+  log.done(impl.name, sets.size());
 }
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "compiled/active_rows.h"
 #include "compiled/named_views.h"
 #include "compiled/output_block.h"
@@ -87,7 +88,11 @@ struct CompiledGraph::Impl {
   void take_shared_params();  // those that were set since the last run
   void set_param(const std::string& name, DType dtype, const std::vector<int64_t>& shape,
                  const void* data);
+  // A run for each set, `begin` begins it where its inputs are bound; ended when this returns.
+  void run_in_turn(const std::vector<NamedInputs>& sets,
+                   FunctionRef<Status(size_t set, runtime::Executor& bound)> begin);
   void settle();  // waits for what is pending; its error is thrown here
+  void run_into(const NamedInputs& given, const NamedOutputs& to, const RunOptions& options);
   void run_into_block(runtime::Executor& bound, const RunOptions& options);
 
   // Held while a call uses a graph of which nothing is to be under way.

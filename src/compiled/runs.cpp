@@ -168,18 +168,21 @@ std::vector<OwnedTensor> CompiledGraph::run_typed(const NamedInputs& inputs,
   return compiled::named(*impl.program, ran.take());
 }
 
+void CompiledGraph::Impl::run_into(const NamedInputs& given, const NamedOutputs& to,
+                                   const RunOptions& options) {
+  compiled::collect_outputs(program->outputs, to, executor().handles(), outputs);
+  runtime::Executor& bound = bind(given, options);
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = rows.output(i, outputs[i]);
+  const compiled::RunLog log;
+  check(bound.execute(outputs, runtime_options(options)), bound);
+  log.done(name, bound);
+}
+
 void CompiledGraph::run_into(const NamedInputs& inputs, const NamedOutputs& outputs,
                              const RunOptions& options) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
-  compiled::collect_outputs(impl.program->outputs, outputs, impl.executor().handles(),
-                            impl.outputs);
-  runtime::Executor& executor = impl.bind(inputs, options);
-  for (size_t i = 0; i < impl.outputs.size(); ++i)
-    impl.outputs[i] = impl.rows.output(i, impl.outputs[i]);
-  const compiled::RunLog log;
-  check(executor.execute(impl.outputs, runtime_options(options)), executor);
-  log.done(impl.name, executor);
+  impl.run_into(inputs, outputs, options);
 }
 
 const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,

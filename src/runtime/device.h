@@ -10,11 +10,13 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 #include "base/result.h"
 #include "program/program.h"
 #include "runtime/memory.h"
 #include "runtime/step_list.h"
+#include "runtime/timeline.h"
 
 namespace tenon::runtime {
 
@@ -72,10 +74,20 @@ class DeviceStream : public Memory {
   virtual Status copy_in(void* to, const void* from, int64_t bytes) = 0;
   // Device to host: `to` is written when synchronize returns.
   virtual Status copy_out(void* to, const void* from, int64_t bytes) = 0;
+  // Likewise, at the end of `to`, whose capacity holds it: where copies are handed on by the host,
+  // no page of new memory is touched twice.
+  virtual Status append_out(std::vector<std::byte>& to, const void* from, int64_t bytes) {
+    const size_t before = to.size();
+    to.resize(before + static_cast<size_t>(bytes));
+    return copy_out(to.data() + before, from, bytes);
+  }
   virtual Status copy_within(void* to, const void* from, int64_t bytes) = 0;
   // Waits for everything asked so far. Faults of kernels that ran later than asked are reported
   // here, once.
   virtual Status synchronize() = 0;
+
+  // From now on what the stream does is noted there, where the device has a clock; null: nowhere.
+  virtual void note_in(Timeline* /*timeline*/) {}
 
   // A few bytes, now.
   Status read(void* to, const void* from, int64_t bytes) {

@@ -50,10 +50,11 @@ std::string describe_gpu(int index) {
   return opened ? opened.value()->describe() : opened.error().what();
 }
 
-Result<std::shared_ptr<DeviceStream>> open_gpu(int index, ThreadPool& /*pool*/) {
+Result<std::shared_ptr<DeviceStream>> open_gpu(int index, ThreadPool& pool) {
   const auto opened = gpu(index);
   if (!opened) return user_error("cuda:{}: {}", index, opened.error().what());
-  auto stream = cuda::CudaStream::open(opened.value(), {.graphs = knobs().cuda_graphs != "0"});
+  auto stream =
+      cuda::CudaStream::open(opened.value(), {.graphs = knobs().cuda_graphs != "0", .pool = &pool});
   if (!stream) return stream.error();
   return std::shared_ptr<DeviceStream>(std::move(stream.value()));
 }

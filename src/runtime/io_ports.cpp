@@ -67,7 +67,10 @@ Status IoPorts::copy_out() {
       if (!held) return held.error();
       to = held.value();
     }
-    if (Status status = stream_->copy_out(to, port.device, port.bytes); !status.ok()) return status;
+    const Status status = port.host.appended_to
+                              ? stream_->append_out(*port.host.appended_to, port.device, port.bytes)
+                              : stream_->copy_out(to, port.device, port.bytes);
+    if (!status.ok()) return status;
   }
   return {};
 }

@@ -2,8 +2,10 @@
 // axis.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "tenon/dtype.h"
@@ -16,6 +18,9 @@ struct IoView {
   std::span<const int64_t> shape;
   std::span<const int64_t> capacity;  // empty: dense
   bool on_device = false;             // `data` is memory of the device that runs the program
+  // A dense output of a device that copies: `data` is what this has reserved, and what arrives is
+  // appended to it.
+  std::vector<std::byte>* appended_to = nullptr;
 };
 
 // Of a dense tensor; a User error where 64 bits do not hold it.

@@ -214,6 +214,9 @@ TEST(ActiveExtent, HoldsForEveryWayToRunUntilItIsCleared) {
     outputs[names[i]] = {own[i].data(), DType::F32, layout(i, 32).full};
   graph.run_into(inputs, outputs);
   EXPECT_EQ(own, got);
+  own = full;
+  graph.run_pipelined_into({inputs}, {outputs});
+  EXPECT_EQ(own, got);
 
   for (const int64_t rows : {int64_t{32}, kUpper}) {
     const std::vector<float> some = first_rows(x, rows);

@@ -99,6 +99,38 @@ TEST(AsynchronousRuns, PipelinedSetsEachHaveTheirOutputs) {
   EXPECT_TRUE(graph.run_pipelined({}).empty());
 }
 
+TEST(AsynchronousRuns, PipelinedSetsAreWrittenWhereTheCallerSays) {
+  CompiledGraph graph = compile_model();
+  const std::vector<std::vector<float>> sets = {{1, 0, 2}, {7}, {4, 5}};
+  std::vector<std::vector<float>> y = {{-1, -1, -1, -1}, {-1, -1}, {-1, -1, -1}};
+  std::vector<std::vector<int64_t>> n = {{-1, -1}, {-1}, {-1, -1}};
+  std::vector<NamedInputs> named;
+  std::vector<NamedOutputs> outputs;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const auto rows = static_cast<int64_t>(sets[i].size()),
+               found = static_cast<int64_t>(n[i].size());
+    named.push_back(inputs(sets[i]));
+    outputs.push_back(
+        {{"y", {y[i].data(), DType::F32, {rows}}}, {"n", {n[i].data(), DType::I64, {1, found}}}});
+  }
+  graph.run_pipelined_into(named, outputs);
+  EXPECT_EQ(y, (std::vector<std::vector<float>>{{3, 0, 6, -1}, {21, -1}, {12, 15, -1}}));
+  EXPECT_EQ(n, (std::vector<std::vector<int64_t>>{{0, 2}, {0}, {0, 1}}));
+  graph.run_pipelined_into({}, {});
+  // What is refused, is before anything runs or says with which set.
+  y[0].assign(4, -1);
+  EXPECT_EQ(error_of([&] { graph.run_pipelined_into(named, {outputs[0]}); }),
+            "[run_pipelined_into] 3 sets of inputs, but 1 of outputs");
+  outputs[2].erase("y");
+  EXPECT_TRUE(error_of([&] {
+                graph.run_pipelined_into(named, outputs);
+              }).starts_with("set 2 of 3: missing output \"y\""));
+  EXPECT_EQ(y[0][0], -1);
+  outputs[2] = outputs[0];
+  EXPECT_TRUE(
+      error_of([&] { graph.run_pipelined_into(named, outputs); }).starts_with("set 2 of 3: "));
+}
+
 TEST(AsynchronousRuns, AnErrorOfAPipelineSaysInWhichSet) {
   CompiledGraph graph = compile_model();
   const std::vector<float> x = {1, 2};

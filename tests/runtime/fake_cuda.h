@@ -1,7 +1,8 @@
 // A CUDA driver for tests, on machines without a GPU. Its device memory is memory of this process
 // that nobody can touch except the driver's own operations: host code that reads or writes through
-// a device pointer ends the process. What is asked of a stream happens when the stream is
-// synchronized and not before, so pinned memory that is reused too early gives wrong results. Its
+// a device pointer ends the process. What is asked of a stream happens when the stream, or an event
+// behind it, is waited for and not before, so pinned memory that is reused too early gives wrong
+// results, and what waits for more than it should is seen. Its clock counts what streams did. Its
 // "cubins" name kernels for CPUs, which are called item by item, block by block.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,6 +51,7 @@ class FakeCuda {
   // What the driver says of its device, and what was asked of it.
   int capability_major = 9, memory_pools = 1;
   int launches = 0, replays = 0, recordings = 0, sends = 0, modules = 0;
+  int pinned_allocations = 0, stream_waits = 0, event_waits = 0;
   int64_t most_blocks = 0;
   int fail_allocations_from = -1;  // bytes; -1: none fails
   int receives = 0;                // copies to the host
@@ -60,13 +63,23 @@ class FakeCuda {
  private:
   using Work = std::function<void()>;
   struct Stream {
-    std::vector<Work> queue;
+    std::deque<Work> queue;
     std::vector<Work>* recording = nullptr;
-    void add(Work work) { (recording ? *recording : queue).push_back(std::move(work)); }
+    void add(Work work) {
+      recording ? recording->push_back(std::move(work)) : queue.push_back(std::move(work));
+    }
   };
   struct Kernel {
     FakeCubin cubin;
   };
+
+  struct Event {
+    Stream* stream = nullptr;  // where it was recorded last
+    int64_t recorded = 0, reached = 0, time = 0;
+    bool is_reached() const { return reached == recorded; }
+  };
+  using EventHandle = std::shared_ptr<Event>;  // the stream may come to what was destroyed
+  static EventHandle& event_of(void* handle) { return *static_cast<EventHandle*>(handle); }
 
   static Stream& stream_of(void* handle) { return *static_cast<Stream*>(handle); }
   static std::byte* pointer(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
@@ -116,10 +129,14 @@ class FakeCuda {
     return address < begin + bytes;
   }
 
+  static void run_next(Stream& stream) {
+    const Work work = std::move(stream.queue.front());
+    stream.queue.pop_front();
+    work();
+    ++get().clock_;
+  }
   static void run_all(Stream& stream) {
-    std::vector<Work> queue = std::move(stream.queue);
-    stream.queue.clear();
-    for (const Work& work : queue) work();
+    while (!stream.queue.empty()) run_next(stream);
   }
 
   // A real kernel could not use anything but device memory.
@@ -160,6 +177,7 @@ class FakeCuda {
 
   static Driver make_driver();
 
+  int64_t clock_ = 0;
   std::mutex mutex_;
   std::map<uint64_t, size_t> memory_, pinned_;
 };
@@ -184,7 +202,33 @@ inline Driver FakeCuda::make_driver() {
   d.context_pop = [](void**) { return kSuccess; };
   d.stream_create = [](void** stream, unsigned) { return *stream = new Stream, kSuccess; };
   d.stream_destroy = [](void* stream) { return delete &stream_of(stream), kSuccess; };
-  d.stream_synchronize = [](void* stream) { return run_all(stream_of(stream)), kSuccess; };
+  d.stream_synchronize = [](void* stream) {
+    ++get().stream_waits;
+    return run_all(stream_of(stream)), kSuccess;
+  };
+  d.event_create = [](void** event, unsigned) {
+    return *event = new EventHandle(std::make_shared<Event>()), kSuccess;
+  };
+  d.event_destroy = [](void* event) { return delete &event_of(event), kSuccess; };
+  d.event_record = [](void* event, void* stream) {
+    EventHandle& recorded = event_of(event);
+    recorded->stream = &stream_of(stream);
+    stream_of(stream).add([recorded, number = ++recorded->recorded] {
+      recorded->reached = number;
+      recorded->time = get().clock_;
+    });
+    return kSuccess;
+  };
+  d.event_query = [](void* event) { return event_of(event)->is_reached() ? kSuccess : 600; };
+  d.event_synchronize = [](void* event) {
+    ++get().event_waits;
+    while (!event_of(event)->is_reached()) run_next(*event_of(event)->stream);
+    return kSuccess;
+  };
+  d.event_elapsed = [](float* milliseconds, void* begin, void* end) {
+    *milliseconds = static_cast<float>(event_of(end)->time - event_of(begin)->time);
+    return kSuccess;
+  };
   d.capture_begin = [](void* stream, int) {
     stream_of(stream).recording = new std::vector<Work>;
     return kSuccess;
@@ -216,6 +260,7 @@ inline Driver FakeCuda::make_driver() {
     return kSuccess;
   };
   d.host_allocate = [](void** to, size_t bytes, unsigned) {
+    ++get().pinned_allocations;
     *to = std::malloc(bytes);
     const std::lock_guard lock(get().mutex_);
     get().pinned_[reinterpret_cast<uint64_t>(*to)] = bytes;

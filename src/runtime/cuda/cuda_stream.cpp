@@ -2,7 +2,6 @@
 #include "runtime/cuda/cuda_stream.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/cuda/argument_block.h"
 #include "runtime/cuda/module.h"
@@ -11,8 +10,7 @@
 namespace tenon::runtime::cuda {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;                // of cuStreamCreate
-constexpr int64_t kMostStaged = int64_t{64} << 20;  // pinned memory is taken from everybody
+constexpr unsigned kNonBlocking = 1;  // of cuStreamCreate
 constexpr size_t kFaultBytes = kFaultWordsOnDevice * sizeof(int64_t);
 constexpr int64_t kGranularity = 256;
 
@@ -90,45 +88,49 @@ Result<std::unique_ptr<StepRunner>> CudaStream::prepare(StepList steps,
       std::make_unique<CudaStepRunner>(std::move(steps), std::move(modules), *this));
 }
 
-Result<std::byte*> CudaStream::stage(int64_t bytes) {
-  if (staging_.taken() + bytes > kMostStaged) {
-    if (Status status = synchronize(); !status.ok()) return status.error();
-  }
-  return staging_.take(bytes);
-}
-
-// Large pieces (weights) go without pinned memory: the driver has read them when it returns.
 Status CudaStream::copy_in(void* to, const void* from, int64_t bytes) {
-  if (bytes <= 0) return {};
-  const void* source = from;
-  if (bytes <= kMostStaged) {
-    const Result<std::byte*> staged = stage(bytes);
-    if (!staged) return staged.error();
-    std::memcpy(staged.value(), from, static_cast<size_t>(bytes));
-    source = staged.value();
+  for (int64_t done = 0; done < bytes;) {
+    const auto part = staging_.take(bytes - done, stream_);
+    if (!part) return part.error();
+    const size_t size = part.value().size();
+    staging_.copy(part.value().data(), static_cast<const std::byte*>(from) + done,
+                  static_cast<int64_t>(size));
+    busy_ = true;
+    const Status status = noted(DevicePart::CopyIn, [&] {
+      const uint64_t target = address_of(to) + static_cast<uint64_t>(done);
+      return check(gpu_->driver().copy_to_device(target, part.value().data(), size, stream_),
+                   "cuMemcpyHtoDAsync");
+    });
+    if (!status.ok()) return status;
+    done += static_cast<int64_t>(size);
   }
-  const Current current(*gpu_);
-  busy_ = true;
-  const auto size = static_cast<size_t>(bytes);
-  return check(gpu_->driver().copy_to_device(address_of(to), source, size, stream_),
-               "cuMemcpyHtoDAsync");
+  return {};
 }
 
 Status CudaStream::copy_out(void* to, const void* from, int64_t bytes) {
-  if (bytes <= 0) return {};
-  void* destination = to;
-  if (bytes <= kMostStaged) {
-    const Result<std::byte*> staged = stage(bytes);
-    if (!staged) return staged.error();
-    destination = staged.value();
+  return receive({.memory = static_cast<std::byte*>(to)}, from, bytes);
+}
+
+Status CudaStream::append_out(std::vector<std::byte>& to, const void* from, int64_t bytes) {
+  return receive({.appended_to = &to}, from, bytes);
+}
+
+Status CudaStream::receive(Destination to, const void* from, int64_t bytes) {
+  for (int64_t done = 0; done < bytes;) {
+    const auto part = staging_.take(bytes - done, stream_);
+    if (!part) return part.error();
+    const size_t size = part.value().size();
+    busy_ = true;
+    const Status status = noted(DevicePart::CopyOut, [&] {
+      const uint64_t source = address_of(from) + static_cast<uint64_t>(done);
+      return check(gpu_->driver().copy_to_host(part.value().data(), source, size, stream_),
+                   "cuMemcpyDtoHAsync");
+    });
+    if (!status.ok()) return status;
+    staging_.expect(part.value(), to);
+    if (to.memory) to.memory += size;
+    done += static_cast<int64_t>(size);
   }
-  const Current current(*gpu_);
-  busy_ = true;
-  const auto size = static_cast<size_t>(bytes);
-  const int result = gpu_->driver().copy_to_host(destination, address_of(from), size, stream_);
-  if (Status status = check(result, "cuMemcpyDtoHAsync"); !status.ok()) return status;
-  if (destination != to)
-    arrivals_.push_back({to, static_cast<const std::byte*>(destination), bytes});
   return {};
 }
 
@@ -147,20 +149,35 @@ Status CudaStream::synchronize() {
   const Current current(*gpu_);
   const bool launched = launched_;
   launched_ = busy_ = false;
-  int result = kSuccess;
-  if (launched) result = driver.copy_to_host(fault_copy_, fault_words_, kFaultBytes, stream_);
-  if (result == kSuccess) result = driver.stream_synchronize(stream_);
-  if (result == kSuccess) deliver_arrivals();
-  arrivals_.clear();
-  staging_.take_back();
-  if (Status status = check(result, "cuStreamSynchronize"); !status.ok()) return status;
+  Status status;
+  if (launched) {
+    status = check(driver.copy_to_host(fault_copy_, fault_words_, kFaultBytes, stream_),
+                   "cuMemcpyDtoHAsync");
+  }
+  if (status.ok()) status = staging_.hand_on();
+  if (status.ok()) status = check(driver.stream_synchronize(stream_), "cuStreamSynchronize");
+  status.ok() ? staging_.finish() : staging_.forget();
+  if (!status.ok()) return status;
   return launched && fault_copy_[0] != 0 ? take_fault() : Status();
 }
 
-void CudaStream::deliver_arrivals() {
-  for (const Arrival& arrival : arrivals_) {
-    std::memcpy(arrival.to, arrival.from, static_cast<size_t>(arrival.bytes));
-  }
+Result<std::unique_ptr<Moment>> CudaStream::moment() {
+  auto event = Event::make(*gpu_, Event::Clock::Timed);
+  if (!event) return event.error();
+  if (Status status = event.value().record(stream_); !status.ok()) return status.error();
+  return std::unique_ptr<Moment>(std::make_unique<EventMoment>(std::move(event.value())));
+}
+
+Status CudaStream::noted(DevicePart part, FunctionRef<Status()> work) {
+  const Current current(*gpu_);
+  if (!timeline_) return work();
+  auto begin = moment();
+  if (!begin) return begin.error();
+  if (Status status = work(); !status.ok()) return status;
+  auto end = moment();
+  if (!end) return end.error();
+  timeline_->add(part, std::move(begin.value()), std::move(end.value()));
+  return {};
 }
 
 Status CudaStream::take_fault() {

@@ -141,10 +141,11 @@ Status CudaStepRunner::run(std::byte* scratch, const std::stop_token& stop) {
   const Current current(stream_.gpu());
   stream_.note_launch();
   if (!recorded_.ready()) {
-    if (!stream_.options().graphs || runs_++ < kRecordAfter) return launch_all(stop);
+    if (!stream_.options().graphs || runs_++ < kRecordAfter)
+      return stream_.noted(DevicePart::Compute, [&] { return launch_all(stop); });
     if (Status status = record(); !status.ok()) return status;
   }
-  return recorded_.replay();
+  return stream_.noted(DevicePart::Compute, [&] { return recorded_.replay(); });
 }
 
 }  // namespace tenon::runtime::cuda
