@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <span>
 
 #include "bench/subject.h"
+#include "runtime/memory_block.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -93,6 +95,21 @@ double measure_bandwidth(const Traffic& traffic, double seconds) {
   asm volatile("" : : "m"(sink) : "memory");
   const auto streams = static_cast<double>(reads + (traffic.store == Store::None ? 0 : 1));
   return 4 * streams * static_cast<double>(given.count) * sweeps / elapsed * 1e-9;
+}
+
+double read_rate() {
+  constexpr int64_t kCount = int64_t{1} << 27;
+  static runtime::MemoryBlock memory = [] {
+    runtime::MemoryBlock block;
+    block.reserve(kCount * int64_t{sizeof(float)}, "the read probe").throw_if_error();
+    std::ranges::fill(std::span(reinterpret_cast<float*>(block.data()), kCount), 1.F);
+    return block;
+  }();
+  return measure_bandwidth({.reads = {reinterpret_cast<const float*>(memory.data())},
+                            .write = nullptr,
+                            .store = Store::None,
+                            .count = kCount},
+                           0.5);
 }
 
 }  // namespace tenon::bench

@@ -22,4 +22,7 @@ struct Traffic {
 // fetches first not counted).
 double measure_bandwidth(const Traffic& traffic, double seconds);
 
+// GB/s of a loop that only reads, from memory of the kind that weights have.
+double read_rate();
+
 }  // namespace tenon::bench

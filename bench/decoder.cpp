@@ -1,10 +1,10 @@
 // A stack of decoder blocks (RMSNorm, rotary, grouped heads, SwiGLU) with a cache of keys and
 // values, on a CPU or a GPU: its numbers against the interpreter of the tensor IR, a text read
 // token by token against one read at once, then how fast a token is, where a run does little but
-// read the weights: beside a loop that only reads.
+// read the weights: beside a loop that only reads. Then the same for attention to a long cache.
 //
-//   bench_decoder [ROW...] [--device cpu|cuda] [--check]     check_f32, check_bf16, f32, bf16;
-//   --check: the first two
+//   bench_decoder [ROW...] [--device cpu|cuda] [--check]     check_f32, check_bf16, f32, bf16,
+//   attention (CPUs only); --check: the first two
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 #include "api/graph_state.h"
 #include "base/error.h"
 #include "bench/bandwidth_probe.h"
+#include "bench/decode_attention.h"
 #include "bench/program.h"
 #include "bench/report.h"
 #include "bench/subject.h"
 #include "graph/interpret.h"
-#include "runtime/memory_block.h"
 #include "tenon/tenon.h"
 
 namespace tenon::bench {
@@ -190,22 +190,6 @@ bool check(const Row& row, const Device& device) {
   return tell(row, device, "token_by_token", token_by_token.value(), row.gate) && met;
 }
 
-// GB/s of a loop that only reads, from memory of the kind that weights have.
-double read_rate() {
-  constexpr int64_t kCount = int64_t{1} << 27;
-  static runtime::MemoryBlock memory = [] {
-    runtime::MemoryBlock block;
-    block.reserve(kCount * int64_t{sizeof(float)}, "the read probe").throw_if_error();
-    std::ranges::fill(std::span(reinterpret_cast<float*>(block.data()), kCount), 1.F);
-    return block;
-  }();
-  return measure_bandwidth({.reads = {reinterpret_cast<const float*>(memory.data())},
-                            .write = nullptr,
-                            .store = Store::None,
-                            .count = kCount},
-                           0.5);
-}
-
 bool time(const Row& row, const Device& device) {
   CompiledGraph compiled = compiled_stack(row, device, true);
   set_params(compiled);
@@ -257,6 +241,8 @@ bool run(std::span<char* const> arguments) {
     if (wanted(row)) met = check(row, device) && met;
   for (const Row& row : kTimed)
     if (!only_checks && wanted(row)) met = time(row, device) && met;
+  const bool attention = chosen.empty() || std::ranges::count(chosen, "attention") > 0;
+  if (!only_checks && attention && device == Device::Cpu()) met = time_decode_attention() && met;
   return met;
 }
 

@@ -18,20 +18,22 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // Keys per step, anchored at key 0: part of the numerics class.
 constexpr int64_t kKeyBlock = 64;
 
+// Which query of which head.
+struct Place {
+  Dim batch, kv_head, head, query;
+};
+
 // One query of one head: builds the statements of its row.
 class AttentionRow {
  public:
-  AttentionRow(Region& region, const Index& at, bool turns)
+  AttentionRow(Region& region, const Place& at, bool turns)
       : region_(region),
         node_(*region.root().node),
         turns_(turns),
-        b_(at[0]),
-        h_(at[1]),
-        i_(at[2]) {
-    const auto& attributes = node_.attributes();
-    const int64_t heads = attributes.integer("heads"), kv_heads = attributes.integer("kv_heads");
-    kv_head_ = kv_heads == heads ? h_ : floordiv(h_, heads / kv_heads);
-  }
+        b_(at.batch),
+        h_(at.head),
+        i_(at.query),
+        kv_head_(at.kv_head) {}
 
   Block statements() {
     Block result = append(
@@ -180,8 +182,12 @@ Lowered lower_attention(Region& region, bool turns) {
                            return {region.store_result(at, constant(computed_in(root.dtype()), 0))};
                          }));
   }
-  Block body = region.loops({batch, heads, queries}, [&](const Index& at) {
-    return AttentionRow(region, at, turns).statements();
+  // The heads that share keys are rows side by side: what is read for one serves them all.
+  const int64_t kv_heads = attributes.integer("kv_heads"), shared_by = heads / kv_heads;
+  Block body = region.loops({batch, kv_heads, queries * shared_by}, [&](const Index& at) {
+    const Place place{at[0], at[1], at[1] * shared_by + mod(at[2], shared_by),
+                      floordiv(at[2], shared_by)};
+    return AttentionRow(region, place, turns).statements();
   });
   region.kernel().flops = batch * queries * keys * (4 * heads * width);
   return region.finish("attention", std::move(body));

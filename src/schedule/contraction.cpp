@@ -43,7 +43,7 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Con
         const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
         const Dim column = (group * per_group + panel) * width;
         Block tiles = {ladder(start, count, step, target_.row_steps,
-                              tile(sums, {rows.symbol, first + start, step, column, width}))};
+                              tile(sums, {{rows.symbol, first + start, step}, column, width}))};
         return {loop(LoopKind::Serial, panel, min(per_group, panels - group * per_group),
                      std::move(tiles))};
       });

@@ -165,7 +165,7 @@ Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& aro
   const Panels panels = panels_of(c, around);
   const int here = kernel_.add_buffer({.name = fresh_.name("panels"),
                                        .dtype = panels.value->dtype,
-                                       .elements = panels.elements,
+                                       .elements = panels.elements * stages_,
                                        .storage = Storage::Scratch});
   std::vector<Loop> loops = in_source_order(panels);
   RowNest nest;

@@ -35,10 +35,10 @@ RowNest Scheduler::find_row_nest() const {
 }
 
 Target avx512_target(int64_t l1_bytes, int64_t l2_bytes) {
-  return {{12, 8, 4, 1}, 32, l1_bytes, l2_bytes};
+  return {{12, 8, 4, 1}, {8, 4, 1}, 32, l1_bytes, l2_bytes};
 }
 Target avx2_target(int64_t l1_bytes, int64_t l2_bytes) {
-  return {{6, 4, 2, 1}, 16, l1_bytes, l2_bytes};
+  return {{6, 4, 2, 1}, {6, 4, 1}, 16, l1_bytes, l2_bytes};
 }
 
 Scheduler::Scheduler(const Kernel& source, const Target& target)

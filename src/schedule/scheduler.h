@@ -33,13 +33,31 @@ struct Contraction {
   Dim depth;
 };
 
-// Rows `first_row .. + rows` of the loop over `row`, `columns` columns from the first one.
-struct TilePlace {
+// A tile of `count` rows of the loop over `row`, from the first on. One that reads its right
+// operands where they lie may have more rows than are left: those past the last one repeat it.
+struct RowTile {
   Symbol row;
-  Dim first_row;
-  Symbol rows;
+  Dim first;
+  Symbol count;
+  std::optional<Dim> last_in_place;  // the last row, of such a tile
+
+  bool is_in_place() const { return last_in_place.has_value(); }
+  Dim at(const Dim& in_tile) const {
+    return is_in_place() ? min(first + in_tile, *last_in_place) : first + in_tile;
+  }
+};
+
+// Those rows, `columns` columns from the first one.
+struct TilePlace {
+  RowTile rows;
   Dim first_column;
   int64_t columns;
+};
+
+// Steps `first .. + count` of a contraction's range; `k` counts them.
+struct Steps {
+  Symbol k;
+  Dim first, count;
 };
 
 // Loops over the columns of a row that go with a reduction of it; either may be null.
@@ -57,6 +75,10 @@ inline int64_t guess(const Dim& extent) {
   return extent.is_const() ? extent.const_value() : kGuessedExtent;
 }
 
+// The load of a value that runs along rows where the value is wanted along columns; null if there
+// is none, or more than one.
+const kernel::Expr* turned_load(const kernel::ExprRef& value, const Symbol& row,
+                                const Symbol& column);
 bool is_transpose(const RowNest& nest);
 bool reduces_columns(const RowNest& nest);
 
@@ -93,7 +115,6 @@ class Scheduler {
   kernel::Block row_statements(const kernel::Block& body);
   bool right_operand_uses(const kernel::Block& body, const Symbol& symbol) const;
 
-  struct RowTile;
   kernel::Block with_local_rows(const kernel::Block& body, int64_t rows);
   kernel::Block tile_statements(const kernel::Block& body, const RowTile& tile,
                                 const std::vector<kernel::Loop>& grid,
@@ -134,8 +155,15 @@ class Scheduler {
                           const TilePlace& place, const Dim& in_row, const Dim& in_column) const;
   kernel::Stmt each_vector(const TilePlace& place, const Symbol& r, kernel::LoopKind kind,
                            const std::function<kernel::Stmt(const Dim& column)>& make);
-  kernel::Block tile_panels(const Contraction& contraction, const Symbol& row, const Dim& first_row,
-                            const Symbol& rows);
+  kernel::Block tile_panels(const Contraction& contraction, const RowTile& rows);
+  // in_place.cpp: the steps of a tile, added to its accumulators.
+  kernel::Stmt multiplied(const Contraction& contraction, const TilePlace& place, int acc,
+                          const Dim& k);
+  kernel::Block multiply_steps(const Contraction& contraction, const TilePlace& place, int acc,
+                               const Steps& steps);
+  kernel::Block multiply_turned(const Contraction& contraction, const TilePlace& place, int acc,
+                                const kernel::Expr& turned, const Dim& first, int64_t count);
+  kernel::Block fetches_ahead(const Contraction& contraction, const TilePlace& place, const Dim& k);
   struct Panels;
   static std::vector<kernel::Loop> in_source_order(const Panels& panels);
   Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
@@ -143,6 +171,9 @@ class Scheduler {
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
 
+  const std::vector<int64_t>& row_steps(const RowTile& rows) const {
+    return rows.is_in_place() ? target_.in_place_steps : target_.row_steps;
+  }
   Symbol fresh(const std::string& stem, const Dim& extent) { return fresh_(stem, extent); }
   bool is_local(int buffer) const {
     return kernel_.buffers[static_cast<size_t>(buffer)].storage != kernel::Storage::Global;
@@ -153,6 +184,7 @@ class Scheduler {
   kernel::Kernel kernel_;
   std::vector<kernel::Kernel> packs_;
   kernel::Block staging_;           // what a work item begins with
+  Dim stages_ = 1;                  // whether it does: 0 or 1
   std::map<int, Dim> row_size_;     // of locals: elements per row of a tile
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
   FreshSymbols fresh_;

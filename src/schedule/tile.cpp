@@ -36,7 +36,7 @@ std::optional<Contraction> Scheduler::find_contraction(const Stmt& stmt) const {
 ExprRef Scheduler::in_tile(const ExprRef& e, const Contraction& c, const TilePlace& place,
                            const Dim& in_row, const Dim& in_column) const {
   return substitute(e, [&](const Symbol& s) -> std::optional<Dim> {
-    if (s == place.row) return place.first_row + in_row;
+    if (s == place.rows.row) return place.rows.at(in_row);
     if (tile_row_ && s == *tile_row_) return in_row;
     if (s == c.column) return place.first_column + in_column;
     return std::nullopt;
@@ -49,7 +49,7 @@ Stmt Scheduler::each_vector(const TilePlace& place, const Symbol& r, LoopKind ki
   const int64_t vectors = place.columns / kLaneCount;
   const Symbol u = fresh("u", vectors), l = fresh("l", kLaneCount);
   const Stmt vector = loop(LoopKind::Vector, l, kLaneCount, {make(Dim(u) * kLaneCount + l)});
-  return loop(kind, r, place.rows, {loop(LoopKind::Unroll, u, vectors, {vector})});
+  return loop(kind, r, place.rows.count, {loop(LoopKind::Unroll, u, vectors, {vector})});
 }
 
 // The contraction of one register tile, from its accumulators to `raw`.
@@ -61,7 +61,6 @@ Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
                                       .dtype = dtype,
                                       .elements = most_rows * columns,
                                       .storage = Storage::Register});
-  const Symbol ii = fresh("ii", most_rows), jj = fresh("jj", columns);
   auto at = [&](const ExprRef& e, const Dim& in_row, const Dim& in_column) {
     return in_tile(e, c, place, in_row, in_column);
   };
@@ -73,17 +72,11 @@ Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
     return each_element(
         [&](const Dim& r, const Dim& j) { return store(acc, r * columns + j, at(value, r, j)); });
   };
-  const MmaKind kind = c.reduce->op == Op::ReduceDot2 ? MmaKind::Dot2 : MmaKind::Outer;
-  auto multiply = [&](const SymbolMap& at_k) {
-    return Stmt{Mma{kind, ii, jj, place.rows, columns, acc,
-                    substitute(at(c.reduce->args[0], ii, 0), at_k),
-                    substitute(at(c.reduce->args[1], 0, jj), at_k)}};
-  };
   const ExprRef init = c.reduce->args[2], zero = constant(dtype, 0);
   Block fill;
   if (c.depth.bounds().hi <= kContractionChunk) {
-    fill.push_back(set_acc(init));
-    fill.push_back(loop(LoopKind::Serial, c.k, c.depth, {multiply(replacing(c.k, c.k))}));
+    fill = multiply_steps(c, place, acc, {c.k, 0, c.depth});
+    fill.insert(fill.begin(), set_acc(init));
     fill.push_back(each_element([&](const Dim& r, const Dim& j) {
       return store(raw, raw_offset(r, j), load(acc, dtype, r * columns + j));
     }));
@@ -93,15 +86,13 @@ Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
     const Dim first = Dim(chunk) * kContractionChunk;
     fill.push_back(each_element(
         [&](const Dim& r, const Dim& j) { return store(raw, raw_offset(r, j), zero); }));
-    Block body = {
-        set_acc(init->op == Op::Const && init->value == 0 ? zero
-                                                          : select(in_range(chunk, 1), init, zero)),
-        loop(LoopKind::Serial, k, min(c.depth - first, kContractionChunk),
-             {multiply(replacing(c.k, first + k))}),
-        each_element([&](const Dim& r, const Dim& j) {
-          const Dim to = raw_offset(r, j);
-          return store(raw, to, load(raw, dtype, to) + load(acc, dtype, r * columns + j));
-        })};
+    const bool from_zero = init->op == Op::Const && init->value == 0;
+    Block body = multiply_steps(c, place, acc, {k, first, min(c.depth - first, kContractionChunk)});
+    body.insert(body.begin(), set_acc(from_zero ? zero : select(in_range(chunk, 1), init, zero)));
+    body.push_back(each_element([&](const Dim& r, const Dim& j) {
+      const Dim to = raw_offset(r, j);
+      return store(raw, to, load(raw, dtype, to) + load(acc, dtype, r * columns + j));
+    }));
     fill.push_back(loop(LoopKind::Serial, chunk, chunks, std::move(body)));
   }
   return fill;
@@ -118,7 +109,8 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
   // left to apply.
   if (is_local(c.store->buffer) && is_contraction(c.store->value->op)) {
     const auto offset = [&](const Dim& r, const Dim& j) { return dim_at(c.store->offset, r, j); };
-    return {specialize(place.rows, target_.row_steps, tile_sum(c, place, c.store->buffer, offset))};
+    return {specialize(place.rows.count, row_steps(place.rows),
+                       tile_sum(c, place, c.store->buffer, offset))};
   }
   const auto raw_offset = [&](const Dim& r, const Dim& j) { return r * columns + j; };
   std::vector<int> raw;
@@ -130,7 +122,7 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
                                       .storage = Storage::Stack}));
     for (Stmt& s : tile_sum(sum, place, raw.back(), raw_offset)) fill.push_back(std::move(s));
   }
-  Block result = {specialize(place.rows, target_.row_steps, std::move(fill))};
+  Block result = {specialize(place.rows.count, row_steps(place.rows), std::move(fill))};
 
   const Symbol done_row = fresh("ii", most_rows);
   const bool partial = !mod(c.columns, columns).is_const(0);
@@ -158,23 +150,23 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
 }
 
 // All columns of a contraction inside a row tile: full tiles, then one of what is left.
-Block Scheduler::tile_panels(const Contraction& c, const Symbol& row, const Dim& first_row,
-                             const Symbol& rows) {
+Block Scheduler::tile_panels(const Contraction& c, const RowTile& rows) {
   TENON_CHECK(c.columns.is_const(), "kernel {}: a tile of {} columns", source_.name,
               c.columns.to_string());
-  const int64_t columns = c.columns.const_value(), width = target_.tile_cols;
+  const bool turned = rows.is_in_place() && turned_load(c.reduce->args[1], c.k, c.column);
+  const int64_t columns = c.columns.const_value();
+  const int64_t width = turned ? kLaneCount : target_.tile_cols;
   Block result;
   if (columns >= width) {
     const Symbol panel = fresh("p", columns / width);
     result.push_back(loop(LoopKind::Serial, panel, columns / width,
-                          tile({c}, {row, first_row, rows, Dim(panel) * width, width})));
+                          tile({c}, {rows, Dim(panel) * width, width})));
   }
   if (columns % width != 0) {
     const int64_t left = columns % width;
     TENON_CHECK(left % kLaneCount == 0, "kernel {}: {} columns do not fill vectors", source_.name,
                 columns);
-    for (Stmt& s : tile({c}, {row, first_row, rows, columns - left, left}))
-      result.push_back(std::move(s));
+    for (Stmt& s : tile({c}, {rows, columns - left, left})) result.push_back(std::move(s));
   }
   return result;
 }

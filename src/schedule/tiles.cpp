@@ -2,6 +2,7 @@
 // inside one ladder. Locals get a copy per row of the tile; statements of single rows between two
 // contractions share a loop over its rows.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "schedule/add_pack.h"
@@ -12,6 +13,20 @@ namespace tenon::schedule {
 using namespace kernel;
 
 namespace {
+
+// Of how many tiles the right operands are read where they lie: more gain by panels.
+constexpr int64_t kTilesInPlace = 2;
+
+// The extent, rounded up so that a ladder of these steps covers it in the fewest tiles.
+Dim covered(const Dim& extent, const std::vector<int64_t>& steps) {
+  const Dim whole = floordiv(extent - 1, steps[0]) * steps[0];
+  Dim left = 1;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const Dim more = min(max(extent - whole - steps[i], 0), 1);
+    left = left + more * (steps[i - 1] - steps[i]);
+  }
+  return whole + left;
+}
 
 // Applies `change` to every access of a block, loads and stores alike.
 Block map_accesses(const Block& block,
@@ -49,26 +64,31 @@ std::vector<Loop> concat(std::vector<Loop> outer, const std::vector<Loop>& inner
 
 }  // namespace
 
-// A tile of rows: `first + 0 .. rows - 1` of the row loop `row`.
-struct Scheduler::RowTile {
-  Symbol row;
-  Dim first;
-  Symbol rows;
-};
-
 Block Scheduler::schedule_tiles(const RowNest& nest) {
   const int64_t most_rows = target_.row_steps[0];
   const int64_t row_block = (kRowsPerItem + most_rows - 1) / most_rows * most_rows;
   tile_row_ = fresh("row", most_rows);
   const Block body = with_local_rows(nest.body, most_rows);
+  const Loop& rows = nest.loops.back();
+  stages_ = min(max(rows.extent - kTilesInPlace * target_.in_place_steps[0], 0), 1);
+  const Dim in_place = 1 - stages_;
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol start = fresh("i", row_block);
     const Symbol step(fresh_.name("rows."), {1, most_rows});
-    const RowTile tile{nest.loops.back().symbol, first + start, step};
-    Block tiles = tile_statements(body, tile, nest.loops, {});
-    Block item = std::move(staging_);
-    item.push_back(ladder(start, count, step, target_.row_steps, std::move(tiles)));
-    return item;
+    const auto item = [&](RowTile tile, const Dim& extent) -> Block {
+      Block tiles = tile_statements(body, tile, nest.loops, {});
+      Block made = std::exchange(staging_, {});
+      made.push_back(ladder(start, extent, step, row_steps(tile), std::move(tiles)));
+      return made;
+    };
+    RowTile tile{rows.symbol, first + start, step, {}};
+    Block staged = item(tile, count);
+    if (staged.size() == 1 || in_place.is_const(0)) return staged;  // or nothing is to be staged
+    tile.last_in_place = rows.extent - 1;
+    Block read = item(tile, covered(count, target_.in_place_steps));
+    if (in_place.is_const(1)) return read;
+    return {loop(LoopKind::Serial, fresh("many", stages_), stages_, std::move(staged)),
+            loop(LoopKind::Serial, fresh("few", in_place), in_place, std::move(read))};
   });
 }
 
@@ -117,10 +137,9 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
                   source_.name);
       const Contraction c = is_constant(kernel_, found->reduce->args[1])
                                 ? packed(*found, concat(grid, around))
-                                : staged(*found, around);
-      for (Stmt& made : tile_panels(c, tile.row, tile.first, tile.rows)) {
-        result.push_back(std::move(made));
-      }
+                            : tile.is_in_place() ? *found
+                                                 : staged(*found, around);
+      for (Stmt& made : tile_panels(c, tile)) result.push_back(std::move(made));
     } else if (l && l->kind == LoopKind::Serial) {
       flush();
       // A tile goes as far as one of its rows does: what lies past a row's own extent (keys that it
@@ -132,7 +151,7 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
       inside.push_back(*l);
       inside.back().extent = among(0, grid.back().extent - 1);
       result.push_back(loop(LoopKind::Serial, l->symbol,
-                            among(tile.first, tile.first + tile.rows - 1),
+                            among(tile.at(0), tile.at(Dim(tile.count) - 1)),
                             tile_statements(*l->body, tile, grid, inside)));
     } else {
       if (!pending.empty() && is_row_scalar(pending.back()) != is_row_scalar(s)) flush();
@@ -153,13 +172,13 @@ Stmt Scheduler::each_row(const Block& statements, const RowTile& tile) {
   Block body;
   for (const Stmt& s : scalars ? statements : row_statements(statements)) {
     body.push_back(substitute(s, [&](const Symbol& symbol) -> std::optional<Dim> {
-      if (symbol == tile.row) return tile.first + r;
+      if (symbol == tile.row) return tile.at(r);
       if (symbol == *tile_row_) return Dim(r);
       return std::nullopt;
     }));
   }
   if (scalars) return loop(LoopKind::Vector, r, kLaneCount, std::move(body));
-  return loop(LoopKind::Serial, r, tile.rows, std::move(body));
+  return loop(LoopKind::Serial, r, tile.count, std::move(body));
 }
 
 }  // namespace tenon::schedule

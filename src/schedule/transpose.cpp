@@ -30,20 +30,18 @@ bool is_along(const Dim& offset, const Symbol& symbol) {
   return offset.coefficient(symbol) == Dim(1);
 }
 
-// The load of a store's value that runs along rows where the store runs along columns; null if
-// there is none, or more than one.
-const Expr* turned_load(const Store& s, const Symbol& row, const Symbol& column) {
+}  // namespace
+
+const Expr* turned_load(const ExprRef& value, const Symbol& row, const Symbol& column) {
   const Expr* found = nullptr;
   int count = 0;
-  for_each(s.value, [&](const Expr& e) {
+  for_each(value, [&](const Expr& e) {
     if (e.op != Op::Load || !is_along(e.index, row) || is_along(e.index, column)) return;
     found = &e;
     ++count;
   });
   return count == 1 ? found : nullptr;
 }
-
-}  // namespace
 
 // One store of one turned load.
 bool is_transpose(const RowNest& nest) {
@@ -53,7 +51,7 @@ bool is_transpose(const RowNest& nest) {
   if (columns.body->size() != 1 || is_short(rows.extent) || is_short(columns.extent)) return false;
   const Store& s = *(*columns.body)[0].as<Store>();
   return s.guards.empty() && !contains(s.value, kReduce) && is_along(s.offset, columns.symbol) &&
-         turned_load(s, rows.symbol, columns.symbol);
+         turned_load(s.value, rows.symbol, columns.symbol);
 }
 
 // `row_count` rows from the first on, likewise columns, by blocks of registers: vectors in, vectors
@@ -63,7 +61,7 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
   const Loop& rows = nest.loops.back();
   const Loop& columns = *nest.body[0].as<Loop>();
   const Store& target = *(*columns.body)[0].as<Store>();
-  const Expr& turned = *turned_load(target, rows.symbol, columns.symbol);
+  const Expr& turned = *turned_load(target.value, rows.symbol, columns.symbol);
   const int block = kernel_.add_buffer({.name = fresh_.name("block"),
                                         .dtype = turned.dtype,
                                         .elements = kLaneCount * kLaneCount,

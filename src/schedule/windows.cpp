@@ -156,7 +156,7 @@ Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& lowere
         const Symbol panel = fresh("p", per_group), start = fresh("i", row_block);
         const Symbol step(fresh_.name("rows."), {1, steps});
         auto tile_at = [&](const Dim& first_column, int64_t columns) {
-          return tile({c}, {rows.symbol, first_row + start, step, first_column, columns});
+          return tile({c}, {{rows.symbol, first_row + start, step}, first_column, columns});
         };
         // A last panel that is half empty, or emptier, is computed as half a panel.
         const Dim left = mod(found.columns, width);

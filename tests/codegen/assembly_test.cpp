@@ -28,6 +28,13 @@ bool is_depth_loop(const Lines& loop) {
                                              line.starts_with("vaddps");
                                     }) == 0;
 }
+// A loop that turns rows of its right operand into columns, in registers.
+bool turns(const Lines& loop) {
+  return count(loop, [](const std::string& line) {
+           return line.starts_with("vunpck") || line.starts_with("vperm") ||
+                  line.starts_with("vshuf");
+         }) > 0;
+}
 bool is_division(const std::string& line) {
   return line.starts_with("idiv") || line.starts_with("div");
 }
@@ -37,16 +44,17 @@ std::vector<Lines> loops_of(const std::string& text, const NamedIsa& isa) {
   return FlowGraph(instructions(codegen::assembly(scheduled.kernel, isa.isa))).innermost_loops();
 }
 
-// None spills; the one with the most FMAs has little beside them.
+// None spills; the one with the most FMAs has little beside them. The registers of AVX2 do not hold
+// what is turned.
 void check_depth_loops(const std::string& text, const NamedIsa& isa) {
+  const bool wide = isa.isa == codegen::Isa::Avx512;
   Lines widest;
   for (const Lines& loop : loops_of(text, isa)) {
-    if (!is_depth_loop(loop)) continue;
-    if (count(loop, is_fma) > count(widest, is_fma)) widest = loop;
+    if (!is_depth_loop(loop) || (turns(loop) && !wide)) continue;
     EXPECT_EQ(count(loop, is_vector_spill), 0) << isa.name << "\n" << joined(loop);
+    if (!turns(loop) && count(loop, is_fma) > count(widest, is_fma)) widest = loop;
   }
   // 12 rows of 2 vectors on AVX-512, 6 on AVX2 with half the registers.
-  const bool wide = isa.isa == codegen::Isa::Avx512;
   const int fmas = count(widest, is_fma);
   EXPECT_GE(fmas, wide ? 16 : 8) << isa.name << "\n" << joined(widest);
   EXPECT_LE(static_cast<double>(widest.size()), (wide ? 1.9 : 2.1) * fmas) << isa.name << "\n"

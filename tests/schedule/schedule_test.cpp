@@ -169,8 +169,13 @@ TEST(Schedule, AttentionKeepsScoresOnTheStack) {
       }
       EXPECT_TRUE(!buffer.written || buffer.source_index == 4) << buffer.name;
     }
-    // Packed keys and values of one head may lie in scratch, a row of scores per query may not.
-    EXPECT_FALSE(k.scratch_bytes().uses(Symbol("q"))) << k.scratch_bytes().to_string();
+    // Packed keys and values of one head may lie in scratch, where there are many queries; a row of
+    // scores per query may not.
+    const auto scratch = [&](int64_t queries) {
+      return evaluate(k.scratch_bytes(), {{"b", 3}, {"kv", 300}, {"q", queries}});
+    };
+    EXPECT_EQ(scratch(1), 0);
+    EXPECT_EQ(scratch(40), scratch(500)) << k.scratch_bytes().to_string();
   }
 }
 

@@ -1,0 +1,103 @@
+// The steps of a contraction's tile. From panels they are one loop. A tile that reads its right
+// operand where it lies (a cache that few queries look at once) has vectors of its columns in
+// memory, or gets them by turning 16 x 16 elements in registers; either way memory is read once,
+// and nothing of it is written down again.
+#include <algorithm>
+
+#include "schedule/scheduler.h"
+
+namespace tenon::schedule {
+
+using namespace kernel;
+
+namespace {
+
+// How far ahead of its use a line is asked for: rows apart, no hardware foresees it.
+constexpr int64_t kRowsAhead = 64;
+constexpr int64_t kLineBytes = 64;
+
+}  // namespace
+
+Stmt Scheduler::multiplied(const Contraction& c, const TilePlace& place, int acc, const Dim& k) {
+  const MmaKind kind = c.reduce->op == Op::ReduceDot2 ? MmaKind::Dot2 : MmaKind::Outer;
+  const Symbol ii = fresh("ii", target_.row_steps[0]), jj = fresh("jj", place.columns);
+  const auto at = [&](int operand, const Dim& row, const Dim& column) {
+    const ExprRef value =
+        in_tile(c.reduce->args[static_cast<size_t>(operand)], c, place, row, column);
+    return substitute(value, replacing(c.k, k));
+  };
+  return Stmt{Mma{kind, ii, jj, place.rows.count, place.columns, acc, at(0, ii, 0), at(1, 0, jj)}};
+}
+
+// Of each load that moves with k, the lines of the tile's columns some steps later.
+Block Scheduler::fetches_ahead(const Contraction& c, const TilePlace& place, const Dim& k) {
+  Block result;
+  for_each(c.reduce->args[1], [&](const Expr& e) {
+    if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(c.k)) return;
+    const int64_t step = kLineBytes / size_of(e.dtype);
+    for (int64_t column = 0; column < place.columns; column += step) {
+      const ExprRef there = in_tile(index_value(DType::I64, e.index), c, place, 0, column);
+      result.push_back({Prefetch{e.buffer, there->index.substitute(c.k, k + kRowsAhead)}});
+    }
+  });
+  return result;
+}
+
+// `count` steps (16 at most) of a right operand whose load `turned` runs along k.
+Block Scheduler::multiply_turned(const Contraction& c, const TilePlace& place, int acc,
+                                 const Expr& turned, const Dim& first, int64_t count) {
+  const int block = kernel_.add_buffer({.name = fresh_.name("block"),
+                                        .dtype = turned.dtype,
+                                        .elements = kLaneCount * kLaneCount,
+                                        .storage = Storage::Register});
+  std::vector<Guard> guards = turned.guards;
+  if (count < kLaneCount) guards.push_back({c.k, c.depth});
+  const ExprRef source = load(turned.buffer, turned.dtype, turned.index, guards);
+  const auto at = [&](const ExprRef& value, const Dim& column, const Dim& k) {
+    return substitute(in_tile(value, c, place, 0, column), replacing(c.k, first + k));
+  };
+  const Symbol u = fresh("u", kLaneCount), l = fresh("l", kLaneCount);
+  const Stmt read = store(block, Dim(u) * kLaneCount + l, at(source, u, l));
+  const Symbol ahead = fresh("u", kLaneCount);
+  const ExprRef later = at(index_value(DType::I64, turned.index), Dim(ahead) + kRowsAhead, 0);
+  Contraction in_registers = c;
+  Expr reduce = *c.reduce;
+  reduce.args[1] = transform(reduce.args[1], [&](Expr& e) -> ExprRef {
+    if (e.op != Op::Load || e.buffer != turned.buffer || e.index != turned.index) return nullptr;
+    return load(block, turned.dtype,
+                (Dim(c.column) - place.first_column) * kLaneCount + (Dim(c.k) - first));
+  });
+  in_registers.reduce = std::make_shared<const Expr>(std::move(reduce));
+  const Symbol k = fresh("k", count);
+  return {loop(LoopKind::Unroll, u, kLaneCount, {loop(LoopKind::Vector, l, kLaneCount, {read})}),
+          loop(LoopKind::Unroll, ahead, kLaneCount, {Stmt{Prefetch{turned.buffer, later->index}}}),
+          loop(LoopKind::Unroll, k, count, {multiplied(in_registers, place, acc, first + k)})};
+}
+
+Block Scheduler::multiply_steps(const Contraction& c, const TilePlace& place, int acc,
+                                const Steps& steps) {
+  const Expr* turned = place.rows.is_in_place() && place.columns == kLaneCount && c.depth.is_const()
+                           ? turned_load(c.reduce->args[1], c.k, c.column)
+                           : nullptr;
+  if (!turned) {
+    Block body;
+    if (place.rows.is_in_place()) body = fetches_ahead(c, place, steps.first + steps.k);
+    body.push_back(multiplied(c, place, acc, steps.first + steps.k));
+    return {loop(LoopKind::Serial, steps.k, steps.count, std::move(body))};
+  }
+  const Dim blocks = floordiv(steps.count, kLaneCount);
+  const int64_t left = c.depth.const_value() % kLaneCount;  // of the last steps
+  const Symbol b = fresh("kb", blocks);
+  Block result = {
+      loop(LoopKind::Serial, b, blocks,
+           multiply_turned(c, place, acc, *turned, steps.first + Dim(b) * kLaneCount, kLaneCount))};
+  if (left > 0) {
+    const Dim is_last = min(steps.count - blocks * kLaneCount, 1);
+    result.push_back(
+        loop(LoopKind::Serial, fresh("kb", is_last), is_last,
+             multiply_turned(c, place, acc, *turned, steps.first + blocks * kLaneCount, left)));
+  }
+  return result;
+}
+
+}  // namespace tenon::schedule
