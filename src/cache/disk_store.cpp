@@ -22,7 +22,7 @@ void DiskStore::warn_once(const std::string& reason) {
 }
 
 Result<std::optional<Bytes>> DiskStore::read(const KeyFields& key, const std::string& name,
-                                             uint64_t verify_bytes) const {
+                                             uint64_t verify_bytes) {
   const auto absent = std::optional<Bytes>();
   if (!usable()) return absent;
   const Result<std::optional<EntryFile>> entry = open_entry(folder_, name);
@@ -31,7 +31,7 @@ Result<std::optional<Bytes>> DiskStore::read(const KeyFields& key, const std::st
   if (entry.value()->front.key != key) return user_error("it is the entry of another key");
   Result<Bytes> payload = entry.value()->payload(verify_bytes);
   if (!payload) return payload.error();
-  if (use_makes_young(order_)) uses_.note(name);
+  if (use_makes_young(order_)) note_use(name);
   return std::optional(std::move(payload.value()));
 }
 
@@ -82,7 +82,7 @@ Bytes DiskStore::keep(const KeyFields& key, const std::string& name,
     warn_once(written.error().what());
     return Bytes(value);
   }
-  uses_.note(name);
+  note_use(name);
   make_room(name, bytes);
   // Processes that map a large one share its memory.
   if (value.size() > EntryFile::kMostRead) {

@@ -71,11 +71,12 @@ class DiskStore {
  private:
   // None: absent. An error: there is something that counts as absent.
   Result<std::optional<Bytes>> read(const KeyFields& key, const std::string& name,
-                                    uint64_t verify_bytes) const;
+                                    uint64_t verify_bytes);
   Bytes make_alone(const KeyFields& key, const std::string& name, uint64_t verify_bytes,
                    FunctionRef<std::vector<std::byte>()> make);
   Bytes keep(const KeyFields& key, const std::string& name, std::span<const std::byte> value,
              uint64_t verify_bytes);
+  void note_use(const std::string& name);
   void make_room(const std::string& published, uint64_t bytes);
   uint64_t clean(const std::string& published);
   void remove_left_temporaries(const std::vector<std::string>& names, std::string_view ours) const;

@@ -6,6 +6,12 @@
 
 namespace tenon::cache {
 
+void DiskStore::note_use(const std::string& name) {
+  if (!uses_.note(name)) return;
+  const FileLock cleaning = folder_.lock(kCleaningLock, /*wait=*/false);
+  if (cleaning.held()) clean("");
+}
+
 // Looking through the folder costs a call per entry. It is done when this process has filled an
 // eighth of the room there was when it last looked: several processes may fill it at once.
 void DiskStore::make_room(const std::string& published, uint64_t bytes) {
@@ -18,7 +24,8 @@ void DiskStore::make_room(const std::string& published, uint64_t bytes) {
   published_since_ = 0;
 }
 
-// Returns the room that is left. What is used by a process stays valid for it.
+// Returns the room that is left. `published` stays, and its lock is ours; what is used by a process
+// stays valid for it.
 uint64_t DiskStore::clean(const std::string& published) {
   const std::vector<std::string> names = folder_.names();
   remove_left_temporaries(names, published);

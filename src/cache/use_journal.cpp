@@ -14,6 +14,7 @@ namespace {
 
 const std::string kUses = "uses", kShorter = "uses.tmp";
 constexpr uint64_t kLineBytes = 2 * sizeof(Digest::bytes) + 1;
+constexpr uint64_t kLookEvery = uint64_t{1} << 20;
 constexpr uint64_t kFewLines = 1024;                // are never shortened
 constexpr uint64_t kMostRead = uint64_t{64} << 20;  // of a file that should be far smaller
 
@@ -23,9 +24,14 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 
 }  // namespace
 
-void UseJournal::note(const std::string& entry) const {
+bool UseJournal::note(const std::string& entry) const {
   const OpenFile file = folder_->open(kUses, O_WRONLY | O_CREAT | O_APPEND);
-  if (file.is_open()) file.write_all(bytes_of(entry + '\n'));
+  FileStatus status;
+  if (!file.is_open() || file.write_all(bytes_of(entry + '\n')) < 0 ||
+      file.files().status(file.descriptor(), status) < 0) {
+    return false;
+  }
+  return status.bytes % kLookEvery < kLineBytes && status.bytes >= kLookEvery;
 }
 
 UseJournal::Ages UseJournal::parse(std::string_view text) {

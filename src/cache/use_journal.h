@@ -16,7 +16,8 @@ class UseJournal {
  public:
   explicit UseJournal(const Folder& folder) : folder_(&folder) {}
 
-  void note(const std::string& entry) const;
+  // True once in many thousand uses: it is time to shorten.
+  bool note(const std::string& entry) const;
 
   // The line of each entry's last use, from 1; what is not there has none.
   using Ages = std::unordered_map<std::string, uint64_t>;

@@ -39,6 +39,23 @@ TEST_F(DiskStoreFaultsTest, AFullDiskCostsAWarningOnce) {
   for (const std::string& name : StoreTest::files()) EXPECT_FALSE(name.ends_with(".tmp")) << name;
 }
 
+TEST_F(DiskStoreFaultsTest, AFileIsSyncedBeforeItGetsItsName) {
+  std::vector<Call> calls;
+  files_.fault = [&](Call call, int) {
+    if (call == Call::Write || call == Call::Sync || call == Call::Rename) calls.push_back(call);
+    return 0;
+  };
+  DiskStore whole(faulty());
+  makes(whole, 1);
+  const std::vector<Call> first(calls.begin(), calls.begin() + 4);  // then the journal's
+  EXPECT_EQ(first, (std::vector{Call::Write, Call::Write, Call::Sync, Call::Rename}));
+
+  files_.fault = [](Call call, int) { return call == Call::Sync ? -EIO : 0; };
+  DiskStore store(faulty());
+  EXPECT_TRUE(makes(store, 2));
+  EXPECT_FALSE(std::filesystem::exists(file_of(2)));
+}
+
 TEST_F(DiskStoreFaultsTest, ShortWritesAreContinued) {
   files_.most_written = 1000;
   DiskStore store(faulty());

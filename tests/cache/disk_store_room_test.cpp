@@ -125,6 +125,19 @@ TEST_F(DiskStoreRoomTest, TheJournalStaysShort) {
   EXPECT_FALSE(is_there(2));
 }
 
+TEST_F(DiskStoreRoomTest, TheJournalStaysShortWhereNothingIsPublished) {
+  DiskStore store = store_of(3);
+  for (const int i : {1, 2, 3}) use(store, i);
+  const std::string line = key_of(2).digest().hex() + "\n";
+  std::string uses;
+  while (uses.size() + line.size() < 1 << 20) uses += line;
+  write_text(folder() / "uses", uses);
+  for (const int i : {1, 3}) store.find(key_of(i));
+  EXPECT_LT(std::filesystem::file_size(folder() / "uses"), 10'000u);
+  use(store, 4);
+  EXPECT_FALSE(is_there(2));  // the order survives
+}
+
 TEST_F(DiskStoreRoomTest, LeftTemporariesAreRemovedByTheNextWriter) {
   const std::string left = file_of(7).string() + ".123.1.tmp";
   {

@@ -139,14 +139,14 @@ TEST(MemoryStoreThreads, ThreadsThatEndLeaveTheirSlotsToOthers) {
   EXPECT_TRUE(held.expired());  // no slot names the index it was in
 }
 
-// Comparing keys calls `when_compared` of the thread, where there is one.
+// Comparing keys calls `when_compared_` of the thread, where there is one.
 struct HookedKey {
   bool operator==(const HookedKey& other) const {
-    if (when_compared) when_compared();
+    if (when_compared_) when_compared_();
     return id == other.id;
   }
   int id;
-  static inline thread_local std::function<void()> when_compared;
+  static inline thread_local std::function<void()> when_compared_;
 };
 struct HashId {
   size_t operator()(const HookedKey& key) const { return static_cast<size_t>(key.id); }
@@ -157,7 +157,7 @@ TEST(MemoryStoreThreads, AHitWaitsForNoOneWhoChangesTheStore) {
   store.get_or_make({1}, [] { return number(1); });
   std::latch changing(1), go_on(1);
   std::jthread changes([&] {
-    HookedKey::when_compared = [&] {
+    HookedKey::when_compared_ = [&] {
       changing.count_down();
       go_on.wait();
     };
