@@ -228,6 +228,7 @@ class CompiledGraph {
 
  private:
   friend class Session;
+  friend struct CachedGraph;  // what a cache holds
   struct Impl;
   explicit CompiledGraph(std::unique_ptr<Impl> impl);
   void set_elements(const std::string& name, const TensorView& value);

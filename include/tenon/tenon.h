@@ -9,6 +9,10 @@
 //   std::span<const float> hidden = outputs[0].as<float>();
 #pragma once
 
+#include "tenon/bucket.h"
+#include "tenon/bucket_plan.h"
+#include "tenon/bucketed_compile_cache.h"
+#include "tenon/compile_cache.h"
 #include "tenon/compile_options.h"
 #include "tenon/compiled_graph.h"
 #include "tenon/compiled_handle.h"
@@ -22,6 +26,7 @@
 #include "tenon/lir.h"
 #include "tenon/log.h"
 #include "tenon/optimizer.h"
+#include "tenon/padded_rows.h"
 #include "tenon/param_store.h"
 #include "tenon/pipeline.h"
 #include "tenon/session.h"

@@ -19,9 +19,23 @@ void CompiledGraph::Impl::settle() {
   pending_log.done(name, *loaded);
 }
 
+void CompiledGraph::Impl::settle_unless_used() {
+  using compiled::Use;
+  Use seen = Use::None;
+  if (!use.compare_exchange_strong(seen, Use::Drain, std::memory_order_acquire)) return;
+  struct End {
+    std::atomic<Use>& use;
+    ~End() {
+      use.store(Use::None, std::memory_order_release);
+      use.notify_all();
+    }
+  } const end{use};
+  settle();
+}
+
 void CompiledGraph::commit_no_wait(const NamedInputs& inputs, const RunOptions& options) {
   Impl& impl = this->impl();
-  const compiled::Exclusive exclusive(impl.busy);
+  const compiled::Exclusive exclusive(impl.use);
   const runtime::RunOptions wanted = runtime_options(options);
   runtime::Executor& executor = impl.bind(inputs, options);
   impl.pending = false;  // where this one does not begin, none is left

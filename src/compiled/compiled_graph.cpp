@@ -51,11 +51,15 @@ std::vector<int64_t> extents_of(const program::ParamSlot& slot) {
 
 }  // namespace
 
-compiled::Exclusive::Exclusive(std::atomic<bool>& busy) : busy_(busy) {
-  if (busy_.exchange(true, std::memory_order_acquire)) {
-    throw user_error(
-        "[run] this CompiledGraph is in use by another thread: one thread at a time may use it; "
-        "clone() it for others");
+compiled::Exclusive::Exclusive(std::atomic<Use>& use) : use_(use) {
+  Use seen = Use::None;
+  while (!use_.compare_exchange_weak(seen, Use::Call, std::memory_order_acquire)) {
+    if (seen == Use::Call)
+      throw user_error(
+          "[run] this CompiledGraph is in use by another thread: one thread at a time may use it; "
+          "clone() it for others");
+    if (seen == Use::Drain) use_.wait(Use::Drain, std::memory_order_acquire);
+    seen = Use::None;
   }
 }
 

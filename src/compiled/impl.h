@@ -22,16 +22,20 @@ namespace tenon {
 
 namespace compiled {
 
-// Held while a call uses a graph: a concurrent one becomes an error instead of a race.
+// Who uses a graph: nobody, a call, or a cache that waits for what is pending.
+enum class Use : uint8_t { None, Call, Drain };
+
+// Held while a call uses a graph: a concurrent one becomes an error instead of a race. Where it is
+// drained, the call waits for the end of that.
 class Exclusive {
  public:
-  explicit Exclusive(std::atomic<bool>& busy);
-  ~Exclusive() { busy_.store(false, std::memory_order_release); }
+  explicit Exclusive(std::atomic<Use>& use);
+  ~Exclusive() { use_.store(Use::None, std::memory_order_release); }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
 
  private:
-  std::atomic<bool>& busy_;
+  std::atomic<Use>& use_;
 };
 
 // A program for the active extent of a bucket, and what runs it.
@@ -74,7 +78,7 @@ struct CompiledGraph::Impl {
   // What takes every other set of run_pipelined, where runs go on by themselves.
   std::unique_ptr<runtime::Executor> second;
   uint64_t second_params = 0;  // the version of the parameters that it has
-  std::atomic<bool> busy = false;
+  std::atomic<compiled::Use> use = compiled::Use::None;
 
   runtime::Executor& executor();  // a User error where there is none
   // Inputs that fit: from here on the outputs of the last run are gone. Others are a User error
@@ -91,14 +95,15 @@ struct CompiledGraph::Impl {
   // A run for each set, `begin` begins it where its inputs are bound; ended when this returns.
   void run_in_turn(const std::vector<NamedInputs>& sets,
                    FunctionRef<Status(size_t set, runtime::Executor& bound)> begin);
-  void settle();  // waits for what is pending; its error is thrown here
+  void settle();              // waits for what is pending; its error is thrown here
+  void settle_unless_used();  // by a call, whose caller waits itself
   void run_into(const NamedInputs& given, const NamedOutputs& to, const RunOptions& options);
   void run_into_block(runtime::Executor& bound, const RunOptions& options);
 
   // Held while a call uses a graph of which nothing is to be under way.
   class Settled : compiled::Exclusive {
    public:
-    explicit Settled(Impl& impl) : Exclusive(impl.busy) { impl.settle(); }
+    explicit Settled(Impl& impl) : Exclusive(impl.use) { impl.settle(); }
   };
 };
 

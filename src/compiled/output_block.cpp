@@ -1,6 +1,7 @@
 #include "compiled/output_block.h"
 
 #include <cstring>
+#include <utility>
 
 namespace tenon::compiled {
 namespace {
@@ -75,7 +76,7 @@ Status OutputBlock::begin(runtime::Executor& executor, const ActiveRows& rows,
                           const runtime::RunOptions& options) {
   filled_ = false;
   used_ = 0;
-  moved_ = false;
+  moved_ = std::exchange(forgets_rows_, false);
   if (Status status = place(executor, &rows, false); !status.ok()) return status;
   if (Status status = make_room(executor); !status.ok()) return status;
   if (moved_ && rows.upper() > 0 && used_ > 0) {

@@ -28,7 +28,8 @@ class OutputBlock {
   Status finish(runtime::Executor& executor);
   Status run(runtime::Executor& executor, const ActiveRows& rows,
              const runtime::RunOptions& options);
-  void forget() { filled_ = false; }  // the last run's outputs are elsewhere
+  void forget() { filled_ = false; }            // the last run's outputs are elsewhere
+  void forget_rows() { forgets_rows_ = true; }  // past the active ones: zero when the next run ends
 
   bool has_late() const { return has_late_; }  // outputs that are taken when the run has ended
   // Of the last run, if they are here.
@@ -50,6 +51,7 @@ class OutputBlock {
   std::vector<TensorView> views_;
   std::vector<runtime::IoView> targets_;
   bool has_late_ = false;
+  bool forgets_rows_ = false;
   bool moved_ = false;  // outputs lie elsewhere than in the last run
   bool filled_ = false;
 };

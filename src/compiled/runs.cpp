@@ -195,7 +195,7 @@ const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
 
 void CompiledGraph::set_extents(const DimBinding& extents) {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Exclusive exclusive(impl.use);
   impl.extents = input_extents(*impl.program, extents);
 }
 
@@ -243,7 +243,7 @@ const std::byte* CompiledGraph::arena_ptr() const { return impl().block.data(); 
 std::optional<std::vector<float>> CompiledGraph::read_output_row(int output, int64_t row,
                                                                  int64_t inner) const {
   Impl& impl = this->impl();
-  const Exclusive exclusive(impl.busy);
+  const Exclusive exclusive(impl.use);
   const compiled::OutputBlock& block = impl.block;
   if (!block.filled() || output < 0 || output >= static_cast<int>(block.slots().size()) ||
       row < 0 || inner <= 0)

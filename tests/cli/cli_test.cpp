@@ -349,5 +349,26 @@ TEST_F(Cli, CompilesToAFileThatRunsWithoutTheModel) {
   expect_error("compile " + path("model.onnx"), 2, "--output is required");
 }
 
+TEST_F(Cli, PlansBuckets) {
+  std::ofstream(path("shapes.txt")) << "# lengths of a day\n17 300\n32 49\n32\n\n200 9  # long\n";
+  const Outcome plan = tenon("buckets --shapes " + path("shapes.txt") + " --count 2");
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_NE(plan.out.find("1..33"), std::string::npos) << plan.out;
+  EXPECT_NE(plan.out.find("33..201"), std::string::npos) << plan.out;
+  EXPECT_NE(plan.out.find("padded work 13000; an active extent makes it 8500"), std::string::npos);
+  const Outcome steep =
+      tenon("buckets --shapes " + path("shapes.txt") + " --count 1 --quadratic 1");
+  EXPECT_NE(steep.out.find("padded work 1.44318e+07"), std::string::npos) << steep.out;
+}
+
+TEST_F(Cli, BucketsNeedShapesThatCanBeRead) {
+  expect_error("buckets --shapes " + path("none.txt") + " --count 2", 1, "cannot be read");
+  std::ofstream(path("bad.txt")) << "17 300\n32 many\n";
+  expect_error("buckets --shapes " + path("bad.txt") + " --count 2", 1, "line 2: \"32 many\"");
+  std::ofstream(path("empty.txt")) << "# nothing\n";
+  expect_error("buckets --shapes " + path("empty.txt") + " --count 2", 1, "there are no requests");
+  expect_error("buckets --shapes " + path("bad.txt") + " --count 0", 2, "--count");
+}
+
 }  // namespace
 }  // namespace tenon

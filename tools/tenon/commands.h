@@ -60,6 +60,12 @@ struct ShowOptions {
   int cuda_arch = 90;  // of a GPU, which need not be there
 };
 
+struct BucketsOptions {
+  std::string shapes;    // a file: lines of EXTENT [REQUESTS]
+  int count = 0;         // of buckets, at most
+  double quadratic = 0;  // the work at extent u is u + quadratic * u * u
+};
+
 struct OnnxTestOptions {
   bool symbolic = false;
   double least_symbolic = 0;  // percent of the cases
@@ -86,6 +92,7 @@ void bench(const BenchOptions& options);
 void show(const ShowOptions& options);
 void demo(const DemoOptions& options);
 void devices();
+void buckets(const BucketsOptions& options);
 int onnx_test(const OnnxTestOptions& options);  // the exit code: 1 where a case failed
 int replay(const ReplayOptions& options);  // the exit code: 1 where device and interpreter differ
 

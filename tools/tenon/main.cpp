@@ -43,6 +43,7 @@ struct CommandLine {
   BenchOptions bench;
   ShowOptions show;
   DemoOptions demo;
+  BucketsOptions buckets;
   OnnxTestOptions onnx_test;
   ReplayOptions replay;
 
@@ -56,6 +57,7 @@ struct CommandLine {
     add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
                 demo.threads);
     app.add_subcommand("devices", "List the devices, and why those that cannot be used cannot");
+    add_buckets();
     add_onnx_test();
     add_replay();
   }
@@ -212,6 +214,26 @@ struct CommandLine {
         ->type_name("ARCH");
   }
 
+  void add_buckets() {
+    CLI::App* command =
+        app.add_subcommand("buckets", "Plan buckets of extents with the least padded work");
+    command
+        ->add_option("--shapes", buckets.shapes,
+                     "What was asked for: a line for each extent, `EXTENT [REQUESTS]`")
+        ->required()
+        ->check(kNotEmpty)
+        ->type_name("FILE");
+    command->add_option("--count", buckets.count, "The most buckets")
+        ->required()
+        ->check(kCount)
+        ->type_name("COUNT");
+    command
+        ->add_option("--quadratic", buckets.quadratic,
+                     "B of the work u + B*u*u at extent u, for models with attention (default: 0)")
+        ->check(number(0.0, 1e9))
+        ->type_name("B");
+  }
+
   void add_onnx_test() {
     CLI::App* command =
         app.add_subcommand("onnx-test", "Run cases in the ONNX backend test format");
@@ -303,6 +325,7 @@ int call(const CommandLine& line) {
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
   if (name == "devices") devices();
+  if (name == "buckets") buckets(line.buckets);
   if (name == "onnx-test") exit_code = onnx_test(line.onnx_test);
   if (name == "replay") exit_code = replay(line.replay);
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
