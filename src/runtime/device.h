@@ -42,6 +42,9 @@ class StepRunner {
   // New values of the variables: extents and grids, and how the steps will run on at most `threads`
   // threads.
   virtual Status resolve(std::span<const int64_t> variables, int threads) = 0;
+  // From the next run on: a kernel for each step, which does what the program's own does at the
+  // extents resolved last; null: the program's own. Of devices that have such code.
+  virtual void run_code(std::shared_ptr<const LoadedCode> /*by_step*/) {}
   // That a run needs at the extents resolved last: of all workers together.
   virtual int64_t scratch_bytes() const = 0;
   // Runs the steps, or begins to: what comes after it on the stream comes after them. An index

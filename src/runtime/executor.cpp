@@ -59,6 +59,7 @@ Result<std::unique_ptr<Executor>> Executor::clone(std::shared_ptr<DeviceStream> 
   auto copy = make(program_, std::move(stream), code_, std::move(params));
   if (!copy) return copy;
   copy.value()->set_threads(threads_);
+  copy.value()->variant_ = ChosenVariant(variant_.all());
   copy.value()->handles_.copy_from(handles_);
   return copy;
 }
@@ -121,6 +122,11 @@ void Executor::set_threads(int threads) {
   for (const auto& control : controls_) {
     if (control) control->set_threads(wanted);
   }
+}
+
+void Executor::use_variants(std::shared_ptr<CodeVariants> variants) {
+  variant_ = ChosenVariant(std::move(variants));
+  forget_resolved();
 }
 
 int64_t Executor::flops() const {
@@ -296,9 +302,10 @@ int64_t Executor::scratch_to_hold(int64_t needed, int stage, const RunOptions& o
 Status Executor::resolve(int stage, const RunOptions& options) {
   uint64_t& resolved = resolved_versions_[static_cast<size_t>(stage)];
   StepRunner& steps = *stages_[static_cast<size_t>(stage)];
-  const bool stale = resolved != binder_.version(stage);
+  const bool stale = resolved != binder_.version(stage) || variant_.is_stale();
   if (stale) {
     resolved = 0;
+    steps.run_code(variant_.choose(binder_.values()));
     if (Status status = steps.resolve(binder_.values(), threads_); !status.ok()) return status;
     if (auto bytes = arena_.measure(stage, binder_.values()); !bytes) return bytes.error();
   }
@@ -375,6 +382,7 @@ Status Executor::run_stages(const RunOptions& options) {
       stages_[stage]->steps().point(kind,
                                     [&](const program::BufferRef& ref) { return address(ref); });
     }
+    variant_.note_run(binder_.values(), stages_[stage]->steps());
     if (Status status = walk(*stages_[stage], options); !status.ok()) return status;
   }
   return {};

@@ -22,6 +22,7 @@
 #include "base/thread_pool.h"
 #include "program/program.h"
 #include "runtime/arena.h"
+#include "runtime/code_variants.h"
 #include "runtime/control_step.h"
 #include "runtime/device.h"
 #include "runtime/handles.h"
@@ -67,6 +68,9 @@ class Executor {
   void take_params(Executor& other) { params_.take_set(other.params_); }
   Result<std::vector<std::byte>> read_param(int index);  // one that was set
   void set_threads(int threads);  // at least 1; more than the pool has count as all of it
+  // From now on runs at extents that have code of their own there take it, also those of clones
+  // made later. Of a program without host steps.
+  void use_variants(std::shared_ptr<CodeVariants> variants);
 
   // Of inputs, which stay between runs. A bound one is shown to bind by Handles::view.
   Handles& handles() { return handles_; }
@@ -111,6 +115,7 @@ class Executor {
   bool works_ahead() const { return !stream_->shares_host_memory(); }
 
   const program::Program& program() const { return *program_; }
+  const std::shared_ptr<const LoadedCode>& code() const { return code_; }
   const ParamStore& params() const { return params_; }
   int threads() const { return threads_; }
   // For messages: " at batch = 8, seq = 128", of the last run.
@@ -155,6 +160,7 @@ class Executor {
   std::shared_ptr<const LoadedCode> code_;
   ShapeBinder binder_;
   ParamStore params_;
+  ChosenVariant variant_;
   std::vector<std::unique_ptr<StepRunner>> stages_;
   std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: a define
   Arena arena_;

@@ -2,6 +2,7 @@
 // already.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace tenon::runtime::cpu {
 class KernelFunctions : public LoadedCode {
  public:
   static Result<std::shared_ptr<const KernelFunctions>> map(const program::Program& program);
+  // One for each step of a program instead: the code that `of_step` names, or the program's own
+  // where it says -1.
+  static Result<std::shared_ptr<const LoadedCode>> map_steps(
+      const program::Program& program, std::shared_ptr<const LoadedCode> own,
+      std::span<const std::shared_ptr<const program::Code>> code, std::span<const int> of_step);
   // One per Program::code.
   explicit KernelFunctions(std::vector<program::KernelFunction> functions)
       : functions_(std::move(functions)) {}
@@ -25,6 +31,7 @@ class KernelFunctions : public LoadedCode {
   }
 
  private:
+  std::shared_ptr<const LoadedCode> own_;  // whose functions are among these
   std::vector<ExecutableCode> mapped_;
   std::vector<program::KernelFunction> functions_;
 };

@@ -31,6 +31,15 @@ CpuStepRunner::CpuStepRunner(StepList steps, std::shared_ptr<const KernelFunctio
   batches_.reserve(calls_.size());
 }
 
+void CpuStepRunner::run_code(std::shared_ptr<const LoadedCode> by_step) {
+  if (by_step == by_step_) return;
+  by_step_ = std::static_pointer_cast<const KernelFunctions>(std::move(by_step));
+  for (int i = 0; i < steps_.size(); ++i) {
+    calls_[static_cast<size_t>(i)].function =
+        by_step_ ? (*by_step_)[i] : (*functions_)[steps_.step(i).code];
+  }
+}
+
 Status CpuStepRunner::resolve(std::span<const int64_t> variables, int threads) {
   if (Status status = steps_.resolve(variables); !status.ok()) return status;
   scratch_bytes_ = 0;

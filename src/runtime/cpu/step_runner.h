@@ -19,6 +19,7 @@ class CpuStepRunner : public StepRunner {
   CpuStepRunner(StepList steps, std::shared_ptr<const KernelFunctions> functions, ThreadPool& pool);
 
   Status resolve(std::span<const int64_t> variables, int threads) override;
+  void run_code(std::shared_ptr<const LoadedCode> by_step) override;
   int64_t scratch_bytes() const override { return scratch_bytes_ * workers_; }
   // When it returns, the steps have run: a stop ends it at the next piece of work.
   Status run(std::byte* scratch, const std::stop_token& stop) override;
@@ -56,6 +57,7 @@ class CpuStepRunner : public StepRunner {
   Status check_faults(int workers);
 
   std::shared_ptr<const KernelFunctions> functions_;
+  std::shared_ptr<const KernelFunctions> by_step_;  // instead of them; null: none are
   ThreadPool& pool_;
   std::vector<Call> calls_;
   std::vector<Batch> batches_;
