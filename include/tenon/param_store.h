@@ -35,6 +35,7 @@ class ParamStore {
 
  private:
   friend class CompiledGraph;
+  friend struct ModelTemplate;  // what a cache lowers before anything is compiled
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };

@@ -9,6 +9,7 @@
 //   std::span<const float> hidden = outputs[0].as<float>();
 #pragma once
 
+#include "tenon/binding_manifest.h"
 #include "tenon/bucket.h"
 #include "tenon/bucket_plan.h"
 #include "tenon/bucketed_compile_cache.h"
@@ -16,8 +17,10 @@
 #include "tenon/compile_options.h"
 #include "tenon/compiled_graph.h"
 #include "tenon/compiled_handle.h"
+#include "tenon/component_handle.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
+#include "tenon/dynamic_dim_compile_cache.h"
 #include "tenon/error.h"
 #include "tenon/graph.h"
 #include "tenon/graph_module.h"
@@ -25,6 +28,9 @@
 #include "tenon/hir.h"
 #include "tenon/lir.h"
 #include "tenon/log.h"
+#include "tenon/model_compile_pipeline.h"
+#include "tenon/model_component.h"
+#include "tenon/model_source.h"
 #include "tenon/optimizer.h"
 #include "tenon/padded_rows.h"
 #include "tenon/param_store.h"

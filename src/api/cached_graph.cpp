@@ -27,6 +27,9 @@ void clear_past(int64_t rows, int64_t upper, const std::vector<int64_t>& shape,
 
 }  // namespace
 
+CachedGraph::CachedGraph(CompiledGraph compiled, CompileOptions options)
+    : graph(std::move(compiled)), given(std::move(options)), program(graph.impl().program) {}
+
 void CachedGraph::sync() {
   const std::lock_guard lock(mutex);
   graph.impl().settle_unless_used();

@@ -12,8 +12,7 @@
 namespace tenon {
 
 struct CachedGraph {
-  CachedGraph(CompiledGraph compiled, CompileOptions options)
-      : graph(std::move(compiled)), given(std::move(options)) {}
+  CachedGraph(CompiledGraph compiled, CompileOptions options);
 
   // Waits for what is pending, unless a call uses the graph: then it is that caller's. A call that
   // comes meanwhile waits.
@@ -25,8 +24,9 @@ struct CachedGraph {
                                            std::span<const int64_t> inners);
 
   CompiledGraph graph;
-  const CompileOptions given;  // beside those of the cache
-  std::mutex mutex;            // held by calls of the cache
+  const CompileOptions given;                             // beside those of the cache
+  const std::shared_ptr<const program::Program> program;  // as it was compiled
+  std::mutex mutex;                                       // held by calls of the cache
 };
 
 }  // namespace tenon

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-Session session(const Device& device, std::optional<PrecisionPolicy> policy) {
+Session session_for(const Device& device, std::optional<PrecisionPolicy> policy) {
   const Session plain(device);
   return policy ? plain.with_policy(*policy) : plain;
 }
@@ -19,7 +19,7 @@ Session session(const Device& device, std::optional<PrecisionPolicy> policy) {
 CompiledStore::CompiledStore(std::string what, const Device& device, size_t capacity,
                              std::optional<PrecisionPolicy> policy)
     : what_(std::move(what)),
-      session_(session(device, policy)),
+      session_(session_for(device, policy)),
       store_(capacity, cache::Order::Fifo, [what = what_](CachedGraph& leaving) {
         try {
           leaving.sync();

@@ -26,6 +26,8 @@ class CompiledStore {
   Entry find_or_compile(uint64_t key, const Compile& compile);  // by whatever options it is there
   Entry find(uint64_t key) const { return store_.find(key); }   // the same; null: absent
 
+  const Session& session() const { return session_; }  // what compiles
+
   size_t size() const { return store_.size(); }
   bool contains(uint64_t key) const { return store_.contains(key); }
   void sync_all();  // every entry; then the first Error, if there was one

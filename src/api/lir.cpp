@@ -117,16 +117,22 @@ LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions&
   return plan_of(optimized, options, pipeline);
 }
 
-LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options,
-                            driver::Pipeline& pipeline) {
-  auto state = std::make_shared<LirState>();
-  state->options = planned_by(options, pipeline.options());
-  state->lir = pipeline.plan(optimized);
-  state->plan = tenon::plan_of(state->lir.program);
+LirModule LirState::wrap(LirState state) {
   LirModule result;
-  result.state_ = std::move(state);
+  result.state_ = std::make_shared<const LirState>(std::move(state));
   return result;
 }
+
+LirModule LirState::plan_of(const graph::Graph& optimized, const CompileOptions& options,
+                            driver::Pipeline& pipeline) {
+  return wrap({optimized, options, pipeline});
+}
+
+LirState::LirState(const graph::Graph& optimized, const CompileOptions& given,
+                   driver::Pipeline& pipeline)
+    : options(planned_by(given, pipeline.options())),
+      lir(pipeline.plan(optimized)),
+      plan(tenon::plan_of(lir.program)) {}
 
 const LirState& LirState::of(const LirModule& module) {
   if (!module.state_) throw user_error("this LirModule is empty, or was moved from");
@@ -165,7 +171,12 @@ std::string LirModule::fingerprint() const {
 LirModule LirModule::specialize(const DimBinding& binding) const {
   const LirState& state = LirState::of(*this);
   const graph::Graph special = graph::specialize(state.lir.graph, binding.values());
-  return binding.empty() ? *this : LirState::plan_of(special, state.options);
+  if (binding.empty()) return *this;
+  driver::Pipeline pipeline(driver_options(state.options));
+  LirState planned(special, state.options, pipeline);
+  planned.template_of = state_;
+  planned.binding = binding;
+  return LirState::wrap(std::move(planned));
 }
 
 }  // namespace tenon

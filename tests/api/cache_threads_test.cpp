@@ -64,6 +64,76 @@ TEST(CacheThreads, AllAskForOneBucketAndOneBuilds) {
   EXPECT_EQ(cache.compiled_count(), 2u);
 }
 
+// y = relu(x), x [batch]
+HirModule symbolic() {
+  HirModule m;
+  m.set_outputs({{"y", m.op1("relu", {m.input("x", {{sym::batch()}, DType::F32})})}});
+  return m;
+}
+
+TEST(CacheThreads, AllAskForOneTemplateAndOneBuilds) {
+  for (int round = 0; round < 5; ++round) {
+    DynamicDimCompileCache cache(Device::Null(), kThreads);
+    std::atomic<int> built = 0;
+    std::vector<CompiledHandle> got(kThreads);
+    on_threads([&](int i) {
+      const int64_t batch = 1 + i % 4;
+      got[static_cast<size_t>(i)] =
+          cache.get_or_specialize(static_cast<uint64_t>(batch), {{"batch", batch}}, [&] {
+            ++built;
+            return symbolic();
+          });
+    });
+    EXPECT_EQ(built, 1);
+    EXPECT_EQ(std::set(got.begin(), got.end()).size(), 4u);  // an entry for each key
+    EXPECT_EQ(cache.len(), 4u);
+  }
+}
+
+TEST(CacheThreads, AllAskForOneComponentAndOneBuilds) {
+  for (const CompileMode mode : {CompileMode::Jit, CompileMode::Lazy}) {
+    ModelCompilePipeline pipeline(Device::Null());
+    std::atomic<int> built = 0;
+    std::vector<CompiledHandle> got(kThreads);
+    const auto build = [&] {
+      ++built;
+      HirModule m;
+      const HirValue x = m.input("x", {{sym::batch(), sym::seq()}, DType::F32});
+      m.set_outputs({{"y", m.op1("relu", {x})}});
+      return m;
+    };
+    on_threads([&](int i) {
+      const ModelComponent component{
+          .variant = {.batch = 2, .seq = 3},
+          .dispatch = i % 2 ? DispatchPolicy::ForceCommon : DispatchPolicy::PreferNative,
+          .mode = mode};
+      got[static_cast<size_t>(i)] =
+          pipeline.get_or_compile_component(component, build).handle.get();
+    });
+    EXPECT_EQ(built, 1);
+    EXPECT_EQ(std::set(got.begin(), got.end()).size(), 2u);  // one for each policy
+    EXPECT_EQ(pipeline.len(), 2u);
+  }
+}
+
+TEST(CacheThreads, OneLazyHandleOnAllThreadsIsCompiledOnce) {
+  ModelCompilePipeline pipeline(Device::Null());
+  pipeline.build_template([] {
+    HirModule m;
+    const HirValue x = m.input("x", {{sym::batch(), sym::seq()}, DType::F32});
+    m.set_outputs({{"y", m.op1("relu", {x})}});
+    return m;
+  });
+  const ComponentHandle handle =
+      pipeline
+          .get_or_compile_component({.variant = {.batch = 2, .seq = 3}, .mode = CompileMode::Lazy})
+          .handle;
+  std::vector<CompiledHandle> got(kThreads);
+  on_threads([&](int i) { got[static_cast<size_t>(i)] = handle.get(); });
+  EXPECT_EQ(std::set(got.begin(), got.end()).size(), 1u);
+  EXPECT_EQ(pipeline.len(), 1u);
+}
+
 // Each thread runs graphs of keys that no other has, which come and go.
 TEST(CacheThreads, WhatIsUsedIsEvictedAndWaitedForWithoutAnError) {
   CompileCache cache(Device::Null(), 3);
