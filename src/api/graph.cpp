@@ -6,6 +6,7 @@
 #include "api/graph_state.h"
 #include "base/error.h"
 #include "graph/activation.h"
+#include "graph/marked_text.h"
 
 namespace tenon {
 namespace {
@@ -299,7 +300,16 @@ void Graph::set_outputs(const std::vector<Output>& outputs) {
   graph = std::move(with);
 }
 
-std::string Graph::print() const { return graph::print(GraphState::of(*this).graph); }
-Graph Graph::parse(std::string_view text) { return GraphState::wrap(graph::parse(text)); }
+std::string Graph::print() const {
+  const GraphState& state = GraphState::of(*this);
+  return graph::print(state.graph, state.bucket_axes);
+}
+
+Graph Graph::parse(std::string_view text) {
+  graph::MarkedGraph read = graph::parse_marked(text);
+  Graph result = GraphState::wrap(std::move(read.graph));
+  result.state_->bucket_axes = std::move(read.marked);
+  return result;
+}
 
 }  // namespace tenon

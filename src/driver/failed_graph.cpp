@@ -8,13 +8,14 @@
 #include "base/error.h"
 #include "base/knobs.h"
 #include "graph/literal.h"
+#include "graph/marked_text.h"
 
 namespace tenon::driver {
 
 namespace {
 
 // As tools/replay/case.h reads it: a line with the extents to run with, then the graph.
-std::string text_of(const graph::Graph& graph) {
+std::string text_of(const graph::Graph& graph, const graph::BucketAxes& marked) {
   constexpr int64_t kExtent = 4;  // where the bounds allow it
   std::string text = "case seed=1";
   for (const auto& [name, symbol] : graph.symbols()) {
@@ -22,7 +23,7 @@ std::string text_of(const graph::Graph& graph) {
     text += fmt::format(" {}={}", graph::name_or_quoted(name),
                         std::min(std::max(kExtent, least), most));
   }
-  return text + "\n" + graph::print(graph);
+  return text + "\n" + graph::print(graph, marked);
 }
 
 std::filesystem::path folder() {
@@ -32,11 +33,11 @@ std::filesystem::path folder() {
 }
 
 // A sentence that says where the graph is, or why it is nowhere.
-std::string saved(const graph::Graph& graph) {
+std::string saved(const graph::Graph& graph, const graph::BucketAxes& marked) {
   try {
     const std::string name = fmt::format("tenon-failed-{:016x}.txt", digest(graph).prefix());
     const std::string path = (folder() / name).string();
-    write_atomically(path, text_of(graph));
+    write_atomically(path, text_of(graph, marked));
     return fmt::format("the graph is saved: tenon replay {}", path);
   } catch (const std::exception& error) {  // the first error is the one that counts
     return fmt::format("the graph could not be saved: {}", error.what());
@@ -50,7 +51,7 @@ Compiled compile_or_save(const graph::Graph& source, const Options& options) {
     return compile(source, options);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Internal) throw;
-    throw internal_error("{}\n{}", error.what(), saved(source));
+    throw internal_error("{}\n{}", error.what(), saved(source, options.bucket_axes));
   }
 }
 

@@ -1,6 +1,8 @@
 // Reads the text form of a graph. Everything is built through the Graph builder, so a text can say
 // nothing that a program could not; the declared types must equal the inferred ones.
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <type_traits>
 
 #include "base/error.h"
@@ -8,6 +10,8 @@
 #include "graph/constraint_kind.h"
 #include "graph/graph.h"
 #include "graph/literal.h"
+#include "graph/marked_text.h"
+#include "graph/state.h"
 #include "graph/text_cursor.h"
 
 namespace tenon::graph {
@@ -28,6 +32,8 @@ class Parser {
     at_statement([&] { graph_.set_outputs(std::move(outputs_)); });
     return std::move(graph_);
   }
+
+  BucketAxes take_marks() { return std::move(marked_); }
 
  private:
   // Errors of the builder have no position: they get that of the statement.
@@ -97,7 +103,20 @@ class Parser {
       return op == Op::Input ? graph_.input(name, declared) : graph_.param(name, declared);
     });
     define(name_or_quoted(name), value);
+    if (cursor_.take("bucket_axis")) mark(value);
     origin(value.node);
+  }
+
+  void mark(const Value& leaf) {
+    const auto most = int64_t{std::numeric_limits<int>::max()};
+    const auto axis = static_cast<int>(std::clamp<int64_t>(cursor_.integer(), -1, most));
+    at_statement([&] {
+      if (leaf.op() != Op::Input || state_layout(leaf) || depth_ > 0)
+        throw user_error("[{}] \"{}\" has no bucket axis: only inputs of the whole graph have",
+                         info(leaf.op()).text, leaf.node->name());
+      check_bucket_axis(leaf, axis);
+    });
+    marked_[leaf.node->name()] = axis;
   }
 
   Value state(const std::string& name, const TensorType& type, const Attributes& given) {
@@ -296,13 +315,18 @@ class Parser {
   std::map<std::string, Symbol> symbols_;
   std::unordered_map<std::string, Value> values_;
   std::vector<Output> outputs_;
+  BucketAxes marked_;
 };
 
 }  // namespace
 
-Graph parse(std::string_view text) {
+Graph parse(std::string_view text) { return parse_marked(text).graph; }
+
+MarkedGraph parse_marked(std::string_view text) {
   TextCursor cursor(text);
-  return Parser(cursor).parse();
+  Parser parser(cursor);
+  Graph graph = parser.parse();
+  return {std::move(graph), parser.take_marks()};
 }
 
 }  // namespace tenon::graph

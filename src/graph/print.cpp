@@ -10,6 +10,7 @@
 #include "graph/constraint_kind.h"
 #include "graph/graph.h"
 #include "graph/literal.h"
+#include "graph/marked_text.h"
 #include "graph/print_with_notes.h"
 
 namespace tenon::graph {
@@ -50,8 +51,9 @@ namespace {
 
 class Printer {
  public:
-  explicit Printer(const Graph& graph, int depth = 0, const NodeNote& note = {})
-      : graph_(graph), depth_(depth), note_(note) {}
+  explicit Printer(const Graph& graph, int depth = 0, const NodeNote& note = {},
+                   const BucketAxes& marked = {})
+      : graph_(graph), depth_(depth), note_(note), marked_(marked) {}
 
   std::string print() {
     text_ = "graph\n";
@@ -100,6 +102,8 @@ class Printer {
     begin() += fmt::format("{} {}", kind, name(value));
     attributes(value.node->attributes());
     text_ += " : " + value.type().to_string();
+    const auto mark = marked_.find(value.node->name());
+    if (mark != marked_.end()) text_ += fmt::format(" bucket_axis {}", mark->second);
     finish(*value.node);
   }
 
@@ -148,6 +152,7 @@ class Printer {
   const Graph& graph_;
   int depth_;
   NodeNote note_;
+  BucketAxes marked_;  // of inputs, whose names no parameter has
   std::string text_;
   std::unordered_map<const Node*, int64_t> first_result_;
   int64_t next_ = 0;
@@ -158,6 +163,10 @@ std::string indented(const Graph& graph, int depth) { return Printer(graph, dept
 }  // namespace
 
 std::string print(const Graph& graph) { return Printer(graph).print(); }
+
+std::string print(const Graph& graph, const BucketAxes& marked) {
+  return Printer(graph, 0, {}, marked).print();
+}
 
 std::string print_with_notes(const Graph& graph, const NodeNote& note) {
   return Printer(graph, 0, note).print();

@@ -184,6 +184,19 @@ TEST(ActiveExtent, OfAMarkedGraphNeedsNoOtherProgram) {
       std::string::npos);
 }
 
+TEST(ActiveExtent, OfAMarkedGraphIsInItsText) {
+  const Graph marked = layer(kUpper, {.bucket_axis = 0});
+  const std::string text = marked.print();
+  const Graph again = Graph::parse(text);
+  EXPECT_EQ(again.print(), text);
+  EXPECT_NE(text, layer(kUpper).print());
+  EXPECT_EQ(Session(Device::Null()).compile(again).active_extent_report().to_string(),
+            Session(Device::Null()).compile(marked).active_extent_report().to_string());
+  const LirModule lir = CompilePipeline().compile_graph(again).lir;
+  EXPECT_EQ(LirModule::parse(lir.print()).print(), lir.print());
+  EXPECT_EQ(Session().compile(LirModule::parse(lir.print())).active_extent_report().upper, kUpper);
+}
+
 TEST(ActiveExtent, HoldsForEveryWayToRunUntilItIsCleared) {
   CompiledGraph graph = Session().compile(layer(kUpper));
   const std::vector<float> x = numbers(kUpper * kWidth, 7);

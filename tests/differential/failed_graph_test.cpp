@@ -34,9 +34,9 @@ driver::Options failing(ErrorKind kind) {
   return options;
 }
 
-std::string message_of(const driver::Options& options, ErrorKind kind) {
+std::string message_of(const graph::Graph& graph, const driver::Options& options, ErrorKind kind) {
   try {
-    driver::compile_or_save(some_graph(), options);
+    driver::compile_or_save(graph, options);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), kind);
     return error.what();
@@ -44,26 +44,42 @@ std::string message_of(const driver::Options& options, ErrorKind kind) {
   return {};
 }
 
-TEST(FailedGraph, IsSavedWhereTheCompilerIsAtFault) {
-  const std::string message = message_of(failing(ErrorKind::Internal), ErrorKind::Internal);
+// What lies where the message says.
+replay::Case saved_by(const graph::Graph& graph, const driver::Options& options) {
+  const std::string message = message_of(graph, options, ErrorKind::Internal);
   constexpr std::string_view kBefore = "tenon replay ";
   EXPECT_TRUE(message.starts_with("[test] it fails\n")) << message;
-  const size_t at = message.find(kBefore);
-  ASSERT_NE(at, std::string::npos) << message;
-  const std::filesystem::path path = message.substr(at + kBefore.size());
+  const std::filesystem::path path = message.substr(message.find(kBefore) + kBefore.size());
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  const replay::Case saved = replay::parse_case(text.str());
+  std::filesystem::remove(path);
+  return replay::parse_case(text.str());
+}
+
+TEST(FailedGraph, IsSavedWhereTheCompilerIsAtFault) {
+  const replay::Case saved = saved_by(some_graph(), failing(ErrorKind::Internal));
   EXPECT_EQ(digest(saved.graph), digest(some_graph()));
   EXPECT_EQ(saved.extents.at("batch size"), 3);
   EXPECT_EQ(compare(saved, replay::cpu()).verdict, replay::Verdict::Same);
-  std::filesystem::remove(path);
+}
+
+// As it was compiled: for a bucket of 5, not for the constant.
+TEST(FailedGraph, IsSavedWithTheMarksOfABucket) {
+  graph::Graph g;
+  const graph::Value x = g.input("x", {{5, 2}, DType::F32});
+  g.set_outputs({{"y", g.reduce(graph::Op::ReduceSum, x, {0})}});
+  driver::Options options = failing(ErrorKind::Internal);
+  options.bucket_axes = {{"x", 0}};
+  const replay::Case saved = saved_by(g, options);
+  EXPECT_EQ(saved.graph.inputs()[0].type().to_string(), "f32[active.extent, 2]");
+  EXPECT_EQ(saved.extents.at("active.extent"), 5);
+  EXPECT_EQ(compare(saved, replay::cpu()).verdict, replay::Verdict::Same);
 }
 
 TEST(FailedGraph, IsNotSavedWhereTheUserIs) {
   for (const ErrorKind kind : {ErrorKind::User, ErrorKind::Unsupported}) {
-    EXPECT_EQ(message_of(failing(kind), kind), "[test] it fails");
+    EXPECT_EQ(message_of(some_graph(), failing(kind), kind), "[test] it fails");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "graph/marked_text.h"
 #include "tests/graph/every_op.h"
 #include "tests/graph/tensors.h"
 
@@ -48,6 +49,24 @@ TEST(Text, RoundTripsAGraphWithEveryOp) {
   for (int i = 0; i < kOpCount; ++i) EXPECT_TRUE(seen[static_cast<size_t>(i)]) << kOps[i].name;
   verify(g);
   expect_round_trip(g);
+}
+
+TEST(Text, HasTheMarksOfABucketBesideTheGraph) {
+  Graph g;
+  const Value x = g.input("x", {{16, 4}, DType::F32}), y = g.input("y", {{4, 16}, DType::F32});
+  g.set_origin(x.node, "rows");
+  g.set_outputs({{"z", g.matmul(x, y)}});
+  const std::string text = print(g, {{"x", 0}, {"y", 1}});
+  EXPECT_EQ(text, R"(graph
+input %x : f32[16, 4] bucket_axis 0 @"rows"
+input %y : f32[4, 16] bucket_axis 1
+%0 = matmul(%x, %y) : f32[16, 16]
+output "z" = %0
+)");
+  const MarkedGraph again = parse_marked(text);
+  EXPECT_EQ(again.marked, (BucketAxes{{"x", 0}, {"y", 1}}));
+  EXPECT_EQ(print(again.graph, again.marked), text);
+  EXPECT_EQ(digest(parse(text)), digest(g));
 }
 
 TEST(Text, KeepsEveryBitOfConstants) {
@@ -131,6 +150,17 @@ constexpr BadText kBadTexts[] = {
     {"graph require same(1, 2) \"w\"", "1:7: expected equal, at_most or broadcastable"},
     {"graph require equal(1, 2) \"w\"", "1:7: w: needs 1 == 2"},
     {"graph %0 = input() : f32[4]", "1:7: [input] is a leaf and has its own builder"},
+    {"graph input %x : f32[4] bucket_axis 1",
+     "1:7: [input] \"x\" f32[4]: the bucket axis 1 is none of its axes of constant extent"},
+    {"graph symbol n 1..2 input %x : f32[n] bucket_axis 0",
+     "1:21: [input] \"x\" f32[n]: the bucket axis 0 is none of its axes of constant extent"},
+    {"graph input %x : f32[4] bucket_axis 99999999999",
+     "1:7: [input] \"x\" f32[4]: the bucket axis 2147483647 is none of its axes of constant "
+     "extent"},
+    {"graph param %x : f32[4] bucket_axis 0",
+     "1:7: [param] \"x\" has no bucket axis: only inputs of the whole graph have"},
+    {"graph input %x {axis = 0, capacity = 4} : f32[4] bucket_axis 0",
+     "1:7: [input] \"x\" has no bucket axis: only inputs of the whole graph have"},
 };
 
 TEST(Parse, SaysWhereTheTextIsWrong) {

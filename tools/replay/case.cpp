@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "graph/literal.h"
+#include "graph/marked_text.h"
+#include "types/active_extent.h"
 
 namespace tenon::replay {
 
@@ -107,7 +109,11 @@ Case parse_case(std::string_view text) {
   if (!text.starts_with(kFirst) || end == std::string_view::npos) {
     throw user_error("the text does not begin with a line \"case seed=... NAME=EXTENT ...\"");
   }
-  Case result{graph::parse(text.substr(end + 1)), {}, 0};
+  const graph::MarkedGraph read = graph::parse_marked(text.substr(end + 1));
+  graph::ActiveGraph active = graph::with_active_extent(read.graph, read.marked);
+  Case result{std::move(active.graph), {}, 0};
+  if (active.report.upper > 0 && active.report.fallback.empty())
+    result.extents[std::string(kActiveExtent)] = active.report.upper;
   std::string_view line = text.substr(kFirst.size(), end - kFirst.size());
   while (!line.empty()) {
     const size_t name_end = line[0] == '"' ? line.find('"', 1) : 0;
