@@ -1,6 +1,7 @@
 // Decoding with a KV cache: the model reads a prompt, then goes on token by token. Keys and values
 // of the tokens before stay in states of the compiled graph; each run appends those of its own.
-// One compile serves the prompt, every token after it, and every length of the past.
+// One compile serves the prompt, every token after it, and every length of the past. Given a file,
+// it saves the compiled model there: decode_artifact.c goes on with it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -90,8 +91,9 @@ int64_t likeliest(const std::vector<float>& logits) {
   return std::max_element(logits.end() - kVocabulary, logits.end()) - (logits.end() - kVocabulary);
 }
 
-void run() {
+void run(const char* file) {
   tenon::CompiledGraph model = tenon::Session().compile(decoder());
+  if (file) model.save(file);
   begin(model);
   std::vector<int64_t> tokens = {3, 1, 4, 1, 5, 9, 2, 6};
   std::vector<float> logits = read(model, tokens);
@@ -122,9 +124,9 @@ void run() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    run();
+    run(argc > 1 ? argv[1] : nullptr);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "decode: %s\n", error.what());

@@ -12,7 +12,7 @@
 
    A function that can fail returns a status, changes nothing when it fails (but a run that failed
    leaves no outputs), and says why in tenon_last_error. One thread at a time may use a model:
-   tenon_clone it for others. */
+   tenon_clone it for others. decode_artifact.c among the examples is a whole program. */
 #ifndef TENON_C_API_H
 #define TENON_C_API_H
 
@@ -30,7 +30,8 @@ typedef enum tenon_status {
   TENON_OK = 0,
   TENON_USER_ERROR = 1,        /* what was given is wrong: a file, a name, a shape */
   TENON_UNSUPPORTED_ERROR = 2, /* Tenon cannot do this yet */
-  TENON_INTERNAL_ERROR = 3     /* a bug in Tenon, or no memory */
+  TENON_INTERNAL_ERROR = 3,    /* a bug in Tenon, or no memory */
+  TENON_CANCELLED = 4          /* a run that was asked to stop */
 } tenon_status;
 
 /* Element types: TENON_F32, TENON_I64, TENON_Bool and so on, with ONNX's numbers. */
@@ -79,10 +80,70 @@ tenon_status tenon_describe_output(const tenon_model* model, int index, tenon_te
 /* Copies the value of a parameter that the model has no data of, or another value. */
 tenon_status tenon_set_param(tenon_model* model, const tenon_tensor* value);
 
-/* Runs with inputs in any order, all of them. */
+/* Runs with inputs in any order, all of them but those that have a handle. */
 tenon_status tenon_run(tenon_model* model, const tenon_tensor* inputs, int input_count);
 /* An output of the last run, which must have succeeded. Good until the next run. */
 tenon_status tenon_get_output(const tenon_model* model, int index, tenon_tensor* output);
+
+/* Runs that allocate nothing after the first of a shape: inputs in the order of
+   tenon_describe_input, those without a handle, dense, of exactly the bytes that the extents make
+   them. Extents: one for each dim; a model without dims needs none. */
+typedef struct tenon_dim {
+  const char* name;
+  int64_t least, most; /* extents it may take */
+} tenon_dim;
+typedef struct tenon_extent {
+  const char* dim;
+  int64_t value;
+} tenon_extent;
+typedef struct tenon_bytes {
+  const void* data;
+  int64_t size;
+} tenon_bytes;
+int tenon_dim_count(const tenon_model* model);
+tenon_status tenon_describe_dim(const tenon_model* model, int index, tenon_dim* dim);
+tenon_status tenon_set_extents(tenon_model* model, const tenon_extent* extents, int extent_count);
+tenon_status tenon_run_slots(tenon_model* model, const tenon_bytes* inputs, int input_count);
+
+/* Of a model compiled for a bucket: runs compute `actual` rows of `upper` until the active extent
+   is cleared. Rows of outputs past them stay what they were. docs/active_extent.md. */
+tenon_status tenon_set_active_extent(tenon_model* model, int64_t actual, int64_t upper);
+tenon_status tenon_clear_active_extent(tenon_model* model);
+
+/* Asks runs to stop, once and for all. The one function that other threads may call meanwhile. */
+typedef struct tenon_stop tenon_stop;
+tenon_status tenon_make_stop(tenon_stop** stop);
+void tenon_request_stop(tenon_stop* stop);
+void tenon_free_stop(tenon_stop* stop); /* NULL is fine; runs may still have it */
+
+typedef struct tenon_run_options {
+  int64_t memory_limit;   /* the most bytes a run may take between its steps; 0: no limit */
+  const tenon_stop* stop; /* asked to stop, a run ends with TENON_CANCELLED; NULL: none asks */
+} tenon_run_options;
+/* Of the model's runs from now on, not of its clones'. NULL: none. */
+tenon_status tenon_set_run_options(tenon_model* model, const tenon_run_options* options);
+
+/* Handles: inputs that stay on the device between runs, which then leave them out. A state needs
+   one, of its first value: empty along its axis, as a rule (data may be NULL then). docs/state.md.
+
+   A copy of a dense value; or what was forked, of this model or a clone: it stays as it is. */
+typedef struct tenon_handle tenon_handle;
+tenon_status tenon_bind_handle(tenon_model* model, const tenon_tensor* value);
+tenon_status tenon_bind_fork(tenon_model* model, const char* name, const tenon_handle* fork);
+tenon_status tenon_unbind_handle(tenon_model* model, const char* name);
+int tenon_has_handle(const tenon_model* model, const char* name);
+/* Its value as it is now; there must be one. Good until the next one is read. */
+tenon_status tenon_read_handle(tenon_model* model, const char* name, tenon_tensor* value);
+/* Keeps the first `length` rows: along the axis of a state, else along the outermost. */
+tenon_status tenon_trim_handle(tenon_model* model, const char* name, int64_t length);
+/* The value as it is now, whatever runs do with theirs later. Nothing is copied before one of both
+   changes. */
+tenon_status tenon_fork_handle(tenon_model* model, const char* name, tenon_handle** fork);
+/* Its dtype and extents; good while it lives. */
+tenon_status tenon_describe_fork(const tenon_handle* fork, tenon_tensor* description);
+void tenon_free_fork(tenon_handle* fork); /* NULL is fine */
+/* From now on the output of each run is the handle's value for the next. NULL: no output is. */
+tenon_status tenon_set_handle_feed(tenon_model* model, const char* name, const char* output);
 
 /* NOLINTEND(readability-identifier-naming, bugprone-macro-parentheses) */
 

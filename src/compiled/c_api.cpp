@@ -1,49 +1,28 @@
-// The C API over CompiledGraph. No exception leaves a function: what is thrown becomes a status and
-// the text of the calling thread.
+// The C API over CompiledGraph: models, and what they take and give. Runs are c_runs.cpp, handles
+// c_handles.cpp.
 #include "tenon/c_api.h"
 
 #include <charconv>
-#include <new>
 
-#include "base/error.h"
-#include "tenon/compiled_graph.h"
+#include "compiled/c_model.h"
 
 namespace tenon::compiled {
-
-// A tensor as the model describes it, with the memory that its description points to.
-struct TensorDescription {
-  explicit TensorDescription(const TensorInfo& info) : name(info.name), dtype(info.dtype) {
-    for (const std::string& extent : info.shape) {
-      int64_t value = -1;
-      std::from_chars(extent.data(), extent.data() + extent.size(), value);
-      const bool fixed = std::to_string(value) == extent;
-      extents.push_back(fixed ? value : -1);
-    }
-  }
-  std::string name;
-  DType dtype;
-  std::vector<int64_t> extents;
-};
-
-}  // namespace tenon::compiled
-
-struct tenon_model {
-  explicit tenon_model(tenon::CompiledGraph compiled) : graph(std::move(compiled)) {
-    for (const auto& info : graph.inputs()) inputs.emplace_back(info);
-    for (const auto& info : graph.outputs()) outputs.emplace_back(info);
-  }
-  tenon::CompiledGraph graph;
-  std::vector<tenon::compiled::TensorDescription> inputs, outputs;
-  const std::vector<tenon::TensorView>* last = nullptr;  // of the last run; null where it failed
-};
-
 namespace {
-
-using tenon::user_error;
 
 thread_local std::string last_error;
 
-tenon_status fail(tenon_status status, const char* message) noexcept {
+}  // namespace
+
+TensorDescription::TensorDescription(const TensorInfo& info) : name(info.name), dtype(info.dtype) {
+  for (const std::string& extent : info.shape) {
+    int64_t value = -1;
+    std::from_chars(extent.data(), extent.data() + extent.size(), value);
+    const bool fixed = std::to_string(value) == extent;
+    extents.push_back(fixed ? value : -1);
+  }
+}
+
+tenon_status failed(tenon_status status, const char* message) noexcept {
   try {
     last_error = message;
   } catch (const std::bad_alloc&) {
@@ -52,48 +31,22 @@ tenon_status fail(tenon_status status, const char* message) noexcept {
   return status;
 }
 
-tenon_status status_of(tenon::ErrorKind kind) {
+void clear_last_error() noexcept { last_error.clear(); }
+
+tenon_status status_of(ErrorKind kind) {
   constexpr tenon_status kStatuses[] = {TENON_USER_ERROR, TENON_UNSUPPORTED_ERROR,
                                         TENON_INTERNAL_ERROR};
   return kStatuses[static_cast<int>(kind)];
 }
 
-template <typename Call>
-tenon_status guarded(Call call) noexcept {
-  try {
-    last_error.clear();
-    call();
-    return TENON_OK;
-  } catch (const tenon::Error& error) {
-    return fail(status_of(error.kind()), error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(TENON_INTERNAL_ERROR, "out of memory");
-  } catch (const std::exception& error) {
-    return fail(TENON_INTERNAL_ERROR, error.what());
-  }
-}
-
-template <typename T>
-T& given(T* pointer, const char* function, const char* argument) {
-  if (!pointer) throw user_error("[{}] {} is NULL", function, argument);
-  return *pointer;
-}
-
-template <typename Items>
-auto& item(Items& items, int index, const char* function) {
-  if (index < 0 || static_cast<size_t>(index) >= items.size())
-    throw user_error("[{}] there is no tensor {}: there are {}", function, index, items.size());
-  return items[static_cast<size_t>(index)];
-}
-
-tenon_tensor describe(const tenon::compiled::TensorDescription& of) {
+tenon_tensor describe(const TensorDescription& of) {
   return {of.name.c_str(), static_cast<tenon_dtype>(info(of.dtype).onnx),
           static_cast<int>(of.extents.size()), of.extents.data(), nullptr};
 }
 
-tenon::TensorView view_of(const tenon_tensor& tensor, const char* function) {
+TensorView view_of(const tenon_tensor& tensor, const char* function) {
   given(tensor.name, function, "a tensor's name");
-  const auto dtype = tenon::dtype_from_onnx(tensor.dtype);
+  const auto dtype = dtype_from_onnx(tensor.dtype);
   if (!dtype)
     throw user_error("[{}] \"{}\": dtype {} is not known", function, tensor.name,
                      static_cast<int>(tensor.dtype));
@@ -102,33 +55,22 @@ tenon::TensorView view_of(const tenon_tensor& tensor, const char* function) {
   return {tensor.data, *dtype, std::vector<int64_t>(tensor.extents, tensor.extents + tensor.rank)};
 }
 
-void run(tenon_model& model, const tenon_tensor* inputs, int input_count) {
-  if (input_count < 0 || (input_count > 0 && !inputs))
-    throw user_error("[tenon_run] {} inputs, and where they are is NULL", input_count);
-  tenon::NamedInputs named;
-  for (int i = 0; i < input_count; ++i) {
-    tenon::TensorView view = view_of(inputs[i], "tenon_run");
-    if (!named.emplace(inputs[i].name, std::move(view)).second)
-      throw user_error("[tenon_run] input \"{}\" is given twice", inputs[i].name);
-  }
-  model.last = nullptr;
-  model.last = &model.graph.run_raw(named);
-}
+}  // namespace tenon::compiled
 
-tenon_tensor output_of(const tenon_model& model, int index) {
-  tenon_tensor output = describe(item(model.outputs, index, "tenon_get_output"));
-  if (!model.last) throw user_error("[tenon_get_output] the model has not run, or its run failed");
-  const tenon::TensorView& view = (*model.last)[static_cast<size_t>(index)];
-  output.extents = view.shape.data();
-  output.data = view.data;
-  return output;
-}
+using tenon::compiled::describe;
+using tenon::compiled::given;
+using tenon::compiled::guarded;
+using tenon::compiled::item;
 
-}  // namespace
+tenon_model::tenon_model(tenon::CompiledGraph compiled) : graph(std::move(compiled)) {
+  for (const auto& info : graph.inputs()) inputs.emplace_back(info);
+  for (const auto& info : graph.outputs()) outputs.emplace_back(info);
+  dims = graph.dims();
+}
 
 const char* tenon_version(void) { return TENON_VERSION_STRING; }
 
-const char* tenon_last_error(void) { return last_error.c_str(); }
+const char* tenon_last_error(void) { return tenon::compiled::last_error.c_str(); }
 
 tenon_status tenon_load(const char* path, const tenon_load_options* options, tenon_model** model) {
   return guarded([&] {
@@ -174,21 +116,23 @@ tenon_status tenon_describe_output(const tenon_model* model, int index, tenon_te
   });
 }
 
+int tenon_dim_count(const tenon_model* model) {
+  return model ? static_cast<int>(model->dims.size()) : 0;
+}
+
+tenon_status tenon_describe_dim(const tenon_model* model, int index, tenon_dim* dim) {
+  constexpr const char* kName = "tenon_describe_dim";
+  return guarded([&] {
+    const tenon::DimInfo& info = item(given(model, kName, "model").dims, index, kName, "dim");
+    given(dim, kName, "dim") = {info.name.c_str(), info.least, info.most};
+  });
+}
+
 tenon_status tenon_set_param(tenon_model* model, const tenon_tensor* value) {
   constexpr const char* kName = "tenon_set_param";
   return guarded([&] {
     const tenon_tensor& tensor = given(value, kName, "value");
-    const tenon::TensorView view = view_of(tensor, kName);
+    const tenon::TensorView view = tenon::compiled::view_of(tensor, kName);
     given(model, kName, "model").graph.set_param(tensor.name, view);
   });
-}
-
-tenon_status tenon_run(tenon_model* model, const tenon_tensor* inputs, int input_count) {
-  return guarded([&] { run(given(model, "tenon_run", "model"), inputs, input_count); });
-}
-
-tenon_status tenon_get_output(const tenon_model* model, int index, tenon_tensor* output) {
-  constexpr const char* kName = "tenon_get_output";
-  return guarded(
-      [&] { given(output, kName, "output") = output_of(given(model, kName, "model"), index); });
 }
