@@ -298,6 +298,23 @@ TEST(HandleFeed, RefusesWhatIsNoValueOfTheInput) {
             "[set_handle_feed] \"log\" is a state: runs update it themselves");
 }
 
+// What is kept of x is as long as the run finds it to be.
+TEST(HandleFeed, RefusesWhatOnlyARunKnowsTheExtentsOf) {
+  Graph g;
+  const Value x = g.input("x", {{Symbol("n", {0, 8})}, DType::F32});
+  const Dim found = Symbol("found", {0, 8});
+  const Value at = g.op1("non_zero", {x}, {{"count", std::vector<Dim>{found}}});
+  g.set_outputs({{"kept", g.gather(x, g.reshape(at, {found}), 0)}});
+  CompiledGraph graph = Session().compile(g);
+  EXPECT_EQ(error_of([&] { graph.set_handle_feed("x", "kept"); }, ErrorKind::Unsupported),
+            "[set_handle_feed] the extents of output \"kept\" f32[found] only a run knows");
+  graph.bind_handle("x", view(Floats{1, 0, 2}, {3}));
+  EXPECT_EQ(graph.run({})[0], (Floats{1, 2}));
+  EXPECT_EQ(graph.run({})[0], (Floats{1, 2}));  // the handle is what it was
+  graph.bind_handle("x", graph.run_raw({})[0]);
+  EXPECT_EQ(floats(graph.read_handle("x")), (Floats{1, 2}));
+}
+
 // A decoder block with a cache of 2048 tokens.
 struct Decoder {
   static constexpr int64_t kHidden = 16, kHeads = 2, kKv = 8;
