@@ -1,7 +1,7 @@
-// What a run costs beyond its kernels when there are many of them, and whether very many runs on
-// clones leave anything behind.
+// What a run costs beyond its kernels when there are many of them, what runs that are waited for
+// later cost beside it on a CPU, and whether very many runs on clones leave anything behind.
 //
-//   bench_runs [steps|clones ...]
+//   bench_runs [steps|asynchronous|clones ...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,6 +54,52 @@ bool steps() {
                 fmt::format(", \"lowest\": {:.3f}", std::ranges::min(times)));
 }
 
+// The time of one by that of the other: in turns, and each pair by itself, so that what else the
+// machine does falls on both.
+template <typename First, typename Second>
+double times(const First& first, const Second& second) {
+  constexpr int kRounds = 101;
+  std::vector<double> ratios;
+  for (int round = -3; round < kRounds; ++round) {
+    const auto start = Clock::now();
+    first();
+    const double of_first = seconds_since(start);
+    const auto middle = Clock::now();
+    second();
+    if (round >= 0) ratios.push_back(of_first / seconds_since(middle));
+  }
+  return median(ratios);
+}
+
+// Runs that take some microseconds, where calls would show.
+bool asynchronous() {
+  constexpr size_t kSets = 200, kRows = 16;
+  CompiledGraph graph = small_linears(4);
+  const std::vector<float> x(kRows * kWidth, 1);
+  std::vector<float> y(kSets * kRows * kWidth);
+  const std::vector<int64_t> shape = {kRows, kWidth};
+  const std::vector<NamedInputs> sets(kSets, {{"x", view(x, shape)}});
+  std::vector<NamedOutputs> outputs(kSets);
+  for (size_t i = 0; i < kSets; ++i)
+    outputs[i]["y"] = {y.data() + i * kRows * kWidth, DType::F32, shape};
+  const double committed = times(
+      [&] {
+        for (const NamedInputs& set : sets) graph.commit_no_wait(set);
+        graph.sync_pending();
+      },
+      [&] {
+        for (const NamedInputs& set : sets) graph.run_raw(set);
+      });
+  const double pipelined = times([&] { graph.run_pipelined_into(sets, outputs); },
+                                 [&] {
+                                   for (size_t i = 0; i < kSets; ++i)
+                                     graph.run_into(sets[i], outputs[i]);
+                                 });
+  bool met = report("commit_no_wait of 200 runs", "times_run_raw", committed, 1.05);
+  met &= report("run_pipelined_into of 200 sets", "times_run_into", pipelined, 1.05);
+  return met;
+}
+
 int64_t resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -86,7 +132,8 @@ bool clones() {
                 64, fmt::format(", \"resident_mb\": {:.1f}", static_cast<double>(after) / 1e6));
 }
 
-constexpr Figure kFigures[] = {{"steps", steps}, {"clones", clones}};
+constexpr Figure kFigures[] = {
+    {"steps", steps}, {"asynchronous", asynchronous}, {"clones", clones}};
 
 bool run(std::span<char* const> names) { return measure(kFigures, names); }
 
