@@ -108,22 +108,23 @@ CompiledComponent ModelCompilePipeline::made_component(const ModelComponent& com
   const CompileOptions asked = with_dispatch(component, options);
   const DimBinding binding = component.dim_binding();
   const uint64_t key = component.cache_key();
-  const bool is_there = store_->graphs().contains(key);
-  if (is_there || component.mode != CompileMode::Lazy) {
-    if (!is_there) store_->ensure_dispatched(build, asked);
-    CompiledStore::Entry entry = store_->compile(key, binding, asked, [&] {
-      return store_->ensure_dispatched(build, asked)->result.lir.specialize(binding);
-    });
-    auto state = std::make_shared<ComponentHandle::State>([entry] { return entry; });
-    state->entry();
-    return {ComponentHandle(std::move(state)), manifest_of(*entry->program)};
-  }
-  const LirModule lir = store_->ensure_dispatched(build, asked)->result.lir.specialize(binding);
-  const auto compile = [store = store_, key, binding, asked, lir] {
-    return store->compile(key, binding, asked, [&] { return LirModule(lir); });
+  const auto specialize = [&] {
+    return store_->ensure_dispatched(build, asked)->result.lir.specialize(binding);
   };
-  return {ComponentHandle(std::make_shared<ComponentHandle::State>(compile)),
-          BindingManifest::of(lir)};
+  const bool is_there = store_->graphs().contains(key);
+  if (!is_there && component.mode == CompileMode::Lazy) {
+    const LirModule lir = specialize();
+    const auto compile = [store = store_, key, binding, asked, lir] {
+      return store->compile(key, binding, asked, [&] { return LirModule(lir); });
+    };
+    return {ComponentHandle(std::make_shared<ComponentHandle::State>(compile)),
+            BindingManifest::of(lir)};
+  }
+  if (!is_there) store_->ensure_dispatched(build, asked);
+  CompiledStore::Entry entry = store_->compile(key, binding, asked, specialize);
+  auto state = std::make_shared<ComponentHandle::State>([entry] { return entry; });
+  state->entry();
+  return {ComponentHandle(std::move(state)), manifest_of(*entry->program)};
 }
 
 BindingManifest ModelCompilePipeline::manifest() const {

@@ -198,9 +198,11 @@ TEST(ModelCompilePipeline, ALazyComponentOutlivesEvictionAndThePipeline) {
     used = pipeline.get_or_compile_component(kLazy, with_weights);
     unused = pipeline.get_or_compile_component(
         {.variant = {.batch = 2, .seq = 2}, .mode = CompileMode::Lazy});
-    used->handle->set_param("w", Floats{3});
+    const CompiledHandle graph = used->handle.get();
+    graph->set_param("w", Floats{3});
     pipeline.get_or_compile(kTwo, never);
     EXPECT_FALSE(pipeline.contains(kLazy));
+    EXPECT_EQ(used->handle.get(), graph);
   }
   EXPECT_EQ(used->handle->run({{"x", Floats{1, 2}}})[0], (Floats{3, 6}));
   EXPECT_EQ(unused->handle->run({{"x", Floats{1, 2, 3, 4}}})[0], (Floats{3, 6, 9, 12}));
