@@ -19,14 +19,15 @@ void save(const std::string& path) {
 
 void run_from_cpp(const std::string& path) {
   tenon::CompiledGraph loaded =
-      tenon::CompiledGraph::load(path, {.threads = 1, .check_weights = true});
+      tenon::CompiledGraph::load(path, {.threads = 1, .check_weights = tenon::WeightCheck::AtLoad});
   const std::vector<float> x = {10, 100};
   const std::vector<float> y = loaded.run({{"x", tenon::view(x, {1, 2})}})[0];
   std::printf("C++: %g %g\n", y[0], y[1]);
 }
 
 int run_from_c(const char* path) {
-  const tenon_load_options options = {.threads = 1, .skip_weights = 0};
+  const tenon_load_options options = {
+      .threads = 1, .check_weights = TENON_CHECK_AT_LOAD, .device = "cpu"};
   tenon_model *model = nullptr, *clone = nullptr;
   if (tenon_load(path, &options, &model) != TENON_OK || tenon_clone(model, &clone) != TENON_OK) {
     std::fprintf(stderr, "%s\n", tenon_last_error());

@@ -51,9 +51,18 @@ typedef struct tenon_tensor {
   const void* data;       /* of a model's description: NULL */
 } tenon_tensor;
 
+/* When weights are compared with their digests, which reads them. */
+typedef enum tenon_weight_check {
+  TENON_CHECK_WHEN_READ = 0, /* by the first run that needs them */
+  TENON_CHECK_AT_LOAD = 1,
+  TENON_CHECK_NEVER = 2
+} tenon_weight_check;
+
 typedef struct tenon_load_options {
-  int threads;      /* 0: as many as this process may use */
-  int skip_weights; /* 1: do not compare the weights with their digest, which reads all of them */
+  int threads; /* 0: as many as this process may use */
+  tenon_weight_check check_weights;
+  const char* device; /* "cpu", "cuda", "cuda:1"; NULL: the CPU, or the first GPU where the file
+                         has no code for CPUs */
 } tenon_load_options;
 
 typedef struct tenon_model tenon_model;

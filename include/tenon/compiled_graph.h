@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tenon/active_extent.h"
+#include "tenon/artifact.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
 #include "tenon/dispatch.h"
@@ -71,15 +72,6 @@ struct OutputSlot {
   int64_t length = 0;
 };
 
-// How a file of CompiledGraph::save is opened.
-struct LoadOptions {
-  std::optional<Device> device = {};  // nullopt: the CPU or the first GPU, as it was compiled for
-  int threads = 0;                    // 0: as many as this process may use
-  // Compare the weights with their digest, which reads all of them. Without, they are read when
-  // they are used.
-  bool check_weights = true;
-};
-
 // One compiled model. One thread at a time may use it, a concurrent call is an Error: clone it, one
 // for each thread. After an Error, Cancelled among them, it may be used as before.
 //
@@ -100,8 +92,12 @@ class CompiledGraph {
 
   // Writes code and weights, those that set_param gave among them, to a file that load opens in any
   // process, without compiling. The file is there whole or not at all.
-  void save(const std::string& path) const;
-  // A file that is damaged, of another version, or for a CPU or GPU that this machine lacks is an
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  // Likewise, one model compiled for several devices, with weights once: load takes the graph that
+  // suits the machine best. Inputs, outputs and parameters that are not the same are an Error.
+  static void save_all(const std::string& path, std::span<const CompiledGraph> graphs,
+                       const SaveOptions& options = {});
+  // A file that is damaged, of another version, or for no CPU or GPU that this machine has is an
   // Error. It is mapped: it must not be changed while the graph lives. Load no file whose origin
   // you do not trust: it contains machine code.
   static CompiledGraph load(const std::string& path, const LoadOptions& options = {});

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 
@@ -36,19 +37,32 @@ int create_beside(const std::string& path, std::string& name) {
   }
 }
 
+// 0, or the errno.
+int write_beside(const FileToWrite& file, std::string& temporary) {
+  const int descriptor = create_beside(file.path, temporary);
+  if (descriptor < 0) return errno;
+  const auto write_piece = [&](std::string_view piece) { return write_all(descriptor, piece); };
+  int reason = 0;
+  if (!std::ranges::all_of(file.pieces, write_piece) || fsync(descriptor) != 0) reason = errno;
+  if (close(descriptor) != 0 && reason == 0) reason = errno;
+  return reason;
+}
+
 }  // namespace
 
-void write_atomically(const std::string& path, std::span<const std::string_view> pieces) {
-  std::string temporary;
-  const int file = create_beside(path, temporary);
-  if (file < 0) throw user_error("{}: cannot be written: {}", path, std::strerror(errno));
-  const auto write_piece = [&](std::string_view piece) { return write_all(file, piece); };
-  const bool written = std::ranges::all_of(pieces, write_piece) && fsync(file) == 0;
-  const bool closed = close(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    unlink(temporary.c_str());
-    throw user_error("{}: cannot be written: {}", path, std::strerror(reason));
+void write_atomically(std::span<const FileToWrite> files) {
+  std::vector<std::string> written;  // under their present names
+  const auto fail = [&](const FileToWrite& file, int reason) {
+    for (const std::string& name : written) unlink(name.c_str());
+    throw user_error("{}: cannot be written: {}", file.path, std::strerror(reason));
+  };
+  for (const FileToWrite& file : files) {
+    const int reason = write_beside(file, written.emplace_back());
+    if (reason != 0) fail(file, reason);
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (std::rename(written[i].c_str(), files[i].path.c_str()) != 0) fail(files[i], errno);
+    written[i] = files[i].path;
   }
 }
 

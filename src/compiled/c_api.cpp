@@ -57,6 +57,23 @@ TensorView view_of(const tenon_tensor& tensor, const char* function) {
 
 }  // namespace tenon::compiled
 
+namespace {
+
+tenon::LoadOptions to_cpp(const tenon_load_options& options) {
+  if (options.check_weights < TENON_CHECK_WHEN_READ || options.check_weights > TENON_CHECK_NEVER)
+    throw tenon::user_error("[tenon_load] check_weights {} is not known",
+                            static_cast<int>(options.check_weights));
+  tenon::LoadOptions result;
+  if (options.device) result.device = tenon::Device::parse(options.device);
+  result.threads = options.threads;
+  constexpr tenon::WeightCheck kChecks[] = {tenon::WeightCheck::WhenRead,
+                                            tenon::WeightCheck::AtLoad, tenon::WeightCheck::Never};
+  result.check_weights = kChecks[options.check_weights];
+  return result;
+}
+
+}  // namespace
+
 using tenon::compiled::describe;
 using tenon::compiled::given;
 using tenon::compiled::guarded;
@@ -75,9 +92,7 @@ const char* tenon_last_error(void) { return tenon::compiled::last_error.c_str();
 tenon_status tenon_load(const char* path, const tenon_load_options* options, tenon_model** model) {
   return guarded([&] {
     given(model, "tenon_load", "model");
-    tenon::LoadOptions how;
-    if (options) how.threads = options->threads;
-    if (options) how.check_weights = options->skip_weights == 0;
+    const tenon::LoadOptions how = options ? to_cpp(*options) : tenon::LoadOptions();
     auto graph = tenon::CompiledGraph::load(&given(path, "tenon_load", "path"), how);
     *model = new tenon_model(std::move(graph));
   });

@@ -1,4 +1,4 @@
-// The first 64 bytes of an artifact.
+// The first 64 bytes of an artifact, and of a file of weights beside one.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ constexpr size_t align_artifact(size_t bytes) {
 struct ArtifactHeader {
   // Not text, and damaged where a transfer took it for text.
   static constexpr std::array<uint8_t, 8> kMagic = {0x89, 'T', 'N', 'N', '\r', '\n', 0x1a, '\n'};
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
 
   std::array<uint8_t, 8> magic = kMagic;
   uint32_t version = kVersion;
   uint32_t zero = 0;
   uint64_t program_bytes = 0;        // the part that artifact.fbs describes
-  uint64_t weight_bytes = 0;         // the part after it
-  std::array<uint8_t, 32> digest{};  // of what stands above, and of the program's part
+  uint64_t weight_bytes = 0;         // the part after it; 0 where they are beside
+  std::array<uint8_t, 32> digest{};  // of what stands above, and of the programs' part
 
   Digest compute_digest(std::span<const std::byte> program) const {
     const auto self = std::as_bytes(std::span(this, 1));
@@ -42,5 +42,22 @@ struct ArtifactHeader {
   }
 };
 static_assert(sizeof(ArtifactHeader) == kArtifactAlignment);
+
+// The weights come after it.
+struct WeightsHeader {
+  static constexpr std::array<uint8_t, 8> kMagic = {0x89, 'T', 'N', 'W', '\r', '\n', 0x1a, '\n'};
+
+  std::array<uint8_t, 8> magic = kMagic;
+  uint32_t version = ArtifactHeader::kVersion;
+  uint32_t zero = 0;
+  uint64_t weight_bytes = 0;
+  uint64_t also_zero = 0;
+  std::array<uint8_t, 32> digest{};  // of the digests of all chunks
+
+  static Digest compute_digest(std::span<const Digest> chunks) {
+    return Hasher().bytes(std::as_bytes(chunks)).finish();
+  }
+};
+static_assert(sizeof(WeightsHeader) == kArtifactAlignment);
 
 }  // namespace tenon::program

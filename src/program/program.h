@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "program/checked_bytes.h"
 #include "program/cpu_needs.h"
 #include "program/device_kind.h"
 #include "tenon/shape.h"
@@ -125,6 +126,8 @@ struct ParamSlot {
   TensorType type;
   std::span<const std::byte> initial;  // empty: set by the user before the first run
   std::shared_ptr<const void> owner;   // keeps `initial` alive
+  // `initial` is to be found good before it is read; null: it is as it should be.
+  std::shared_ptr<const CheckedBytes> check = {};
 };
 
 struct ConstantSlot {

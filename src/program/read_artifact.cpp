@@ -1,269 +1,32 @@
-// Bytes -> Program. See artifact.h. Everything a file can claim is checked where it is read; what
-// holds between the parts of a Program is verify's.
+// Bytes -> Artifact -> Program. See artifact.h.
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "base/error.h"
 #include "program/artifact.h"
 #include "program/artifact_generated.h"
 #include "program/artifact_header.h"
-#include "program/verify.h"
+#include "program/read_program.h"
 
 namespace tenon::program {
 namespace {
 
-struct Source {
-  std::span<const std::byte> weights;
-  std::shared_ptr<const void> owner;
-  std::vector<std::shared_ptr<const Code>> code;
-  size_t budget = 0;  // bytes that may still be taken from the program's part
-
-  void take(size_t bytes) {
-    if (bytes > budget) throw user_error("it is larger inside than outside");
-    budget -= bytes;
+template <typename Make>
+auto as_result(const std::string& name, Make make) -> Result<decltype(make())> {
+  try {
+    return make();
+  } catch (const Error& error) {
+    return user_error("[{}] the artifact cannot be used: {}", name, error.what());
+  } catch (const std::bad_alloc&) {
+    return user_error("[{}] the artifact cannot be used: there is no memory for it", name);
   }
-  std::string text(const flatbuffers::String* from) {
-    take(from->size() + sizeof(uint32_t));
-    return from->str();
-  }
-  std::vector<std::byte> bytes(const flatbuffers::Vector<uint8_t>* from) {
-    take(from->size() + sizeof(uint32_t));
-    const auto* begin = reinterpret_cast<const std::byte*>(from->data());
-    return {begin, begin + from->size()};
-  }
-  template <typename T, typename Make>
-  auto list(const flatbuffers::Vector<T>* from, Make make) {
-    take((from->size() + 1) * sizeof(uint32_t));
-    std::vector<decltype(make(from->Get(0)))> items;
-    items.reserve(from->size());
-    for (flatbuffers::uoffset_t i = 0; i < from->size(); ++i)
-      items.push_back(make(element(*from, i)));
-    return items;
-  }
-
- private:
-  // The verifier lets vectors of 8-byte numbers begin at every fourth byte.
-  template <typename T>
-  static auto element(const flatbuffers::Vector<T>& from, flatbuffers::uoffset_t i) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      T value;
-      std::memcpy(&value, from.Data() + i * sizeof(T), sizeof(T));
-      return flatbuffers::EndianScalar(value);
-    } else {
-      return from.Get(i);
-    }
-  }
-};
-
-// Of the text of a Dim: `(a + b)*(c + d)`, outside of names.
-bool multiplies_sums(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
-    } else if (text.substr(i).starts_with(")*(")) {
-      return true;
-    }
-  }
-  return false;
 }
 
-template <typename Enum>
-Enum read_enum(uint8_t value, Enum last) {
-  if (value > static_cast<uint8_t>(last)) throw user_error("it has an unknown kind {}", value);
-  return static_cast<Enum>(value);
-}
-
-BufferRef read_ref(const file::BufferRef& from) {
-  return {read_enum(from.kind(), BufferKind::Arena), from.index()};
-}
-
-template <typename T>
-const T& at(const std::vector<T>& items, uint32_t number, const char* what) {
-  if (number >= items.size()) throw user_error("it has no {} {}", what, number);
-  return items[number];
-}
-
-std::shared_ptr<const Code> read_code(const file::Code& from, Source& source) {
-  auto code = std::make_shared<Code>();
-  code->name = source.text(from.name());
-  code->bytes = source.bytes(from.bytes());
-  code->entry = from.entry();
-  code->digest = code_digest(code->bytes);
-  code->threads = from.threads();
-  code->shared_bytes = from.shared_bytes();
-  return code;
-}
-
-class ProgramReader {
- public:
-  ProgramReader(const file::Program& from, Source& source);
-  std::shared_ptr<const Program> read();
-
- private:
-  using Numbers = flatbuffers::Vector<uint32_t>;
-  const Dim& dim(uint32_t number) const { return at(dims_, number, "extent"); }
-  std::vector<Dim> dims(const Numbers* from) {
-    return source_.list(from, [&](uint32_t number) { return dim(number); });
-  }
-  std::vector<Symbol> symbols(const Numbers* from) {
-    return source_.list(from, [&](uint32_t number) { return at(names_, number, "symbol"); });
-  }
-  TensorType type(const file::TensorType* from);
-  IoSlot io(const file::IoSlot& from);
-  ParamSlot param(const file::ParamSlot& from);
-  ArenaBuffer arena(const file::ArenaBuffer& from) const;
-  ArenaPlan plan(const file::ArenaPlan& from);
-  Step step(const file::Step& from);
-  HostStep host_step(const file::HostStep& from);
-  std::vector<HostStep::Tensor> host_tensors(
-      const flatbuffers::Vector<flatbuffers::Offset<file::HostTensor>>* from);
-
-  const file::Program& from_;
-  Source& source_;
-  std::vector<Symbol> names_;
-  std::vector<Dim> dims_;
-};
-
-ProgramReader::ProgramReader(const file::Program& from, Source& source)
-    : from_(from), source_(source) {
-  std::map<std::string, Symbol, std::less<>> by_name;
-  names_ = source_.list(from.names(), [&](const file::Symbol* each) {
-    const Symbol symbol(source_.text(each->name()), Bounds{each->least(), each->most()});
-    by_name.emplace(symbol.name(), symbol);
-    return symbol;
-  });
-  const auto find = [&](std::string_view name) {
-    const auto found = by_name.find(name);
-    if (found == by_name.end()) throw user_error("it has no symbol {}", name);
-    return found->second;
-  };
-  dims_ = source_.list(from.dims(), [&](const flatbuffers::String* each) {
-    const std::string text = source_.text(each);
-    // We write sums: a product of sums is larger when it is multiplied out.
-    if (multiplies_sums(text)) source_.take(text.size() * text.size() / 4);
-    return Dim::parse(text, find);
-  });
-}
-
-TensorType ProgramReader::type(const file::TensorType* from) {
-  const std::string name = source_.text(from->dtype());
-  const auto dtype = parse_dtype(name);
-  if (!dtype) throw user_error("its dtype {} is not known", name);
-  return {Shape(dims(from->shape())), *dtype};
-}
-
-IoSlot ProgramReader::io(const file::IoSlot& from) {
-  IoSlot slot{source_.text(from.name()), type(from.type()), dims(from.strides()),
-              dims(from.capacity()), from.late()};
-  if (const file::State* state = from.state())
-    slot.state = StateSlot{state->axis(), state->capacity(), dim(state->length())};
-  return slot;
-}
-
-ParamSlot ProgramReader::param(const file::ParamSlot& from) {
-  ParamSlot slot{source_.text(from.name()), type(from.type()), {}, {}};
-  if (!from.weights()) return slot;
-  const uint64_t offset = from.weights()->offset(), bytes = from.weights()->bytes();
-  if (offset > source_.weights.size() || bytes > source_.weights.size() - offset)
-    throw user_error("parameter \"{}\" lies outside of it", slot.name);
-  slot.initial = source_.weights.subspan(offset, bytes);
-  slot.owner = source_.owner;
-  return slot;
-}
-
-ArenaBuffer ProgramReader::arena(const file::ArenaBuffer& from) const {
-  ArenaBuffer buffer{.bytes = dim(from.bytes()), .slot = from.slot(), .offset = dim(from.offset())};
-  if (from.view()) buffer.view = View{read_ref(*from.view()->root()), dim(from.view()->offset())};
-  return buffer;
-}
-
-ArenaPlan ProgramReader::plan(const file::ArenaPlan& from) {
-  ArenaPlan plan;
-  plan.slot_bytes = dims(from.slot_bytes());
-  plan.slot_offsets = dims(from.slot_offsets());
-  plan.slot_stages = source_.list(from.slot_stages(), [](int stage) { return stage; });
-  plan.stage_bytes = dims(from.stage_bytes());
-  plan.bytes = dim(from.bytes());
-  plan.unshared_bytes = dim(from.unshared_bytes());
-  plan.alignment = from.alignment();
-  return plan;
-}
-
-Step ProgramReader::step(const file::Step& from) {
-  Step step;
-  step.code = static_cast<int>(std::min<uint32_t>(from.code(), INT32_MAX));
-  step.buffers =
-      source_.list(from.buffers(), [](const file::BufferRef* ref) { return read_ref(*ref); });
-  step.writes = source_.list(from.writes(), [](uint8_t written) { return written != 0; });
-  step.dims = dims(from.dims());
-  step.grid = dim(from.grid());
-  step.scratch_bytes = dim(from.scratch_bytes());
-  step.flops = dim(from.flops());
-  step.bytes = dim(from.bytes());
-  step.kind = source_.text(from.kind());
-  step.origin = source_.text(from.origin());
-  step.in_place = source_.list(from.in_place(), [](const file::InPlace* each) {
-    return std::pair<int, int>(each->result(), each->operand());
-  });
-  step.with_previous = from.with_previous();
-  return step;
-}
-
-std::vector<HostStep::Tensor> ProgramReader::host_tensors(
-    const flatbuffers::Vector<flatbuffers::Offset<file::HostTensor>>* from) {
-  return source_.list(from, [&](const file::HostTensor* each) {
-    return HostStep::Tensor{read_ref(*each->buffer()), type(each->type())};
-  });
-}
-
-HostStep ProgramReader::host_step(const file::HostStep& from) {
-  HostStep step;
-  step.kind = read_enum(from.kind(), HostKind::Loop);
-  step.before = from.before();
-  step.operands = host_tensors(from.operands());
-  step.results = host_tensors(from.results());
-  step.symbols = symbols(from.symbols());
-  step.bodies = source_.list(from.bodies(), [&](const file::Program* body) {
-    return ProgramReader(*body, source_).read();
-  });
-  step.carried = from.carried();
-  step.origin = source_.text(from.origin());
-  return step;
-}
-
-std::shared_ptr<const Program> ProgramReader::read() {
-  auto program = std::make_shared<Program>();
-  const auto io_slot = [&](const file::IoSlot* slot) { return io(*slot); };
-  const auto any_step = [&](const file::Step* each) { return step(*each); };
-  program->device = read_enum(from_.device(), static_cast<DeviceKind>(kDeviceKinds - 1));
-  program->cuda_arch = from_.cuda_arch();
-  program->cpu = {read_enum(from_.cpu_isa(), CpuIsa::Avx512), from_.cpu_bf16(), from_.cpu_vnni()};
-  program->symbols = symbols(from_.symbols());
-  program->given = symbols(from_.given());
-  program->constraints = source_.list(from_.constraints(), [&](const file::Constraint* each) {
-    return Constraint{read_enum(each->kind(), Constraint::Kind::Broadcastable), dim(each->left()),
-                      dim(each->right()), source_.text(each->why())};
-  });
-  program->inputs = source_.list(from_.inputs(), io_slot);
-  program->outputs = source_.list(from_.outputs(), io_slot);
-  program->params =
-      source_.list(from_.params(), [&](const file::ParamSlot* slot) { return param(*slot); });
-  program->constants = source_.list(from_.constants(), [&](const file::ConstantSlot* slot) {
-    return ConstantSlot{type(slot->type()), source_.bytes(slot->bytes())};
-  });
-  program->packed = source_.list(from_.packed(), [](int64_t bytes) { return PackedSlot{bytes}; });
-  program->arena =
-      source_.list(from_.arena(), [&](const file::ArenaBuffer* each) { return arena(*each); });
-  program->plan = plan(*from_.plan());
-  program->code = source_.list(from_.code(),
-                               [&](uint32_t number) { return at(source_.code, number, "kernel"); });
-  program->prologue = source_.list(from_.prologue(), any_step);
-  program->steps = source_.list(from_.steps(), any_step);
-  program->host_steps = source_.list(from_.host_steps(),
-                                     [&](const file::HostStep* each) { return host_step(*each); });
-  verify(*program).throw_if_error();
-  return program;
+void check_version(uint32_t version) {
+  constexpr uint32_t kOurs = ArtifactHeader::kVersion;
+  if (version == kOurs) return;
+  throw user_error("it has version {} of the format, this is a reader of version {}: {}", version,
+                   kOurs, version < kOurs ? "compile anew" : "a newer Tenon is needed");
 }
 
 ArtifactHeader read_header(std::span<const std::byte> bytes) {
@@ -271,62 +34,158 @@ ArtifactHeader read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(header)) throw user_error("it is no artifact: {} bytes", bytes.size());
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.magic != ArtifactHeader::kMagic) throw user_error("it is no artifact");
-  if (header.version != ArtifactHeader::kVersion)
-    throw user_error(
-        "it has version {} of the format, this is a reader of version {}: compile anew",
-        header.version, ArtifactHeader::kVersion);
+  check_version(header.version);
   const uint64_t rest = bytes.size() - sizeof(header);
   if (header.program_bytes > rest || header.weight_bytes != rest - header.program_bytes)
     throw user_error("it is cut: {} bytes are not what its header says", bytes.size());
   return header;
 }
 
-std::shared_ptr<const Program> read(std::span<const std::byte> bytes,
-                                    std::shared_ptr<const void> owner,
-                                    const ReadArtifact& options) {
-  const ArtifactHeader header = read_header(bytes);
-  const auto part = bytes.subspan(sizeof(header), header.program_bytes);
-  if (header.compute_digest(part).bytes != header.digest)
-    throw user_error("it is damaged: its digest is another");
+// Of a file beside an artifact: the bytes of the weights.
+std::span<const std::byte> read_weights_header(const FileBytes& file, const Digest& digest) {
+  WeightsHeader header;
+  if (file.bytes.size() < sizeof(header))
+    throw user_error("it has no weights: {} has {} bytes", file.name, file.bytes.size());
+  std::memcpy(&header, file.bytes.data(), sizeof(header));
+  if (header.magic != WeightsHeader::kMagic || header.zero != 0 || header.also_zero != 0)
+    throw user_error("it has no weights: {} is no file of weights", file.name);
+  check_version(header.version);
+  if (header.digest != digest.bytes)
+    throw user_error("{} has the weights of another artifact", file.name);
+  const auto rest = file.bytes.subspan(sizeof(header));
+  if (header.weight_bytes != rest.size())
+    throw user_error("{} is cut: {} bytes are not what its header says", file.name,
+                     file.bytes.size());
+  return rest;
+}
 
-  std::vector<uint64_t> aligned((part.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
-  if (!part.empty()) std::memcpy(aligned.data(), part.data(), part.size());
-  const auto* begin = reinterpret_cast<const uint8_t*>(aligned.data());
+void verify_tables(std::span<const uint8_t> part) {
   if (part.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    throw user_error("its program is too large: {} bytes", part.size());
+    throw user_error("its programs are too large: {} bytes", part.size());
   flatbuffers::Verifier::Options limits;
   limits.max_depth = 2 * kMostBodies + 8;  // a body is a table in the table of its step
   limits.max_tables = static_cast<flatbuffers::uoffset_t>(part.size() / sizeof(uint32_t));
-  flatbuffers::Verifier verifier(begin, part.size(), limits);
-  if (!file::VerifyArtifactBuffer(verifier)) throw user_error("its program is malformed");
-  const file::Artifact& artifact = *file::GetArtifact(begin);
+  flatbuffers::Verifier verifier(part.data(), part.size(), limits);
+  if (!file::VerifyArtifactBuffer(verifier)) throw user_error("its programs are malformed");
+}
 
-  Source source{bytes.subspan(sizeof(header) + header.program_bytes),
-                std::move(owner),
-                {},
-                part.size() * kMostExpansion};
-  if (options.check_weights) {
-    const Digest digest = Hasher().bytes(source.weights).finish();
-    if (!std::ranges::equal(digest.bytes, *artifact.weights()->bytes()))
-      throw user_error("its weights are damaged: their digest is another");
-  }
-  source.code = source.list(artifact.code(),
-                            [&](const file::Code* each) { return read_code(*each, source); });
-  return ProgramReader(*artifact.program(), source).read();
+// The verifier lets vectors of 8-byte numbers begin at every fourth byte.
+uint64_t element(const flatbuffers::Vector<uint64_t>& from, size_t i) {
+  uint64_t value = 0;
+  std::memcpy(&value, from.Data() + i * sizeof(value), sizeof(value));
+  return flatbuffers::EndianScalar(value);
+}
+
+Digest to_digest(const file::Digest& from) {
+  Digest digest;
+  std::ranges::copy(*from.bytes(), digest.bytes.begin());
+  return digest;
+}
+
+const file::Weights& weights_of(std::span<const uint8_t> part) {
+  return *file::GetArtifact(part.data())->weights();
 }
 
 }  // namespace
 
+Result<std::shared_ptr<const Artifact>> Artifact::open(FileBytes file) {
+  const std::string name = file.name;
+  return as_result(name, [&] {
+    std::shared_ptr<Artifact> artifact(new Artifact);
+    artifact->file_ = std::move(file);
+    artifact->read_parts();
+    return std::shared_ptr<const Artifact>(std::move(artifact));
+  });
+}
+
+void Artifact::read_parts() {
+  const ArtifactHeader header = read_header(file_.bytes);
+  const auto part = file_.bytes.subspan(sizeof(header), header.program_bytes);
+  if (header.compute_digest(part).bytes != header.digest)
+    throw user_error("it is damaged: its digest is another");
+  const auto* begin = reinterpret_cast<const uint8_t*>(part.data());
+  if (reinterpret_cast<uintptr_t>(begin) % sizeof(uint64_t) != 0) {
+    aligned_.resize((part.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+    std::memcpy(aligned_.data(), part.data(), part.size());
+    begin = reinterpret_cast<const uint8_t*>(aligned_.data());
+  }
+  part_ = {begin, part.size()};
+  weights_inside_ = file_.bytes.subspan(sizeof(header) + part.size());
+  verify_tables(part_);
+  const file::Artifact& artifact = *file::GetArtifact(part_.data());
+  for (const file::Program* program : *artifact.programs())
+    variants_.push_back(read_variant(*program));
+  if (variants_.empty()) throw user_error("it has no program");
+  if (has_weights_beside() ? !weights_inside_.empty() : weights_inside_.size() != weight_bytes())
+    throw user_error("its weights are not the {} bytes that they should be", weight_bytes());
+}
+
+bool Artifact::has_weights_beside() const { return weights_of(part_).beside(); }
+uint64_t Artifact::weight_bytes() const { return weights_of(part_).bytes(); }
+
+std::shared_ptr<const Weights> Artifact::read_weights(FileBytes file,
+                                                      std::span<const std::byte> bytes) const {
+  const file::Weights& table = weights_of(part_);
+  auto weights = std::make_shared<Weights>();
+  if (table.offsets()->size() != table.sizes()->size())
+    throw user_error("its weights have {} offsets and {} sizes", table.offsets()->size(),
+                     table.sizes()->size());
+  flatbuffers::uoffset_t next = 0;  // of the digests
+  for (flatbuffers::uoffset_t i = 0; i < table.offsets()->size(); ++i) {
+    const uint64_t offset = element(*table.offsets(), i), size = element(*table.sizes(), i);
+    if (offset > bytes.size() || size > bytes.size() - offset || offset % kArtifactAlignment != 0)
+      throw user_error("weight {} lies outside of it", i);
+    const size_t chunks = count_chunks(size);
+    if (chunks > table.digests()->size() - next) throw user_error("weight {} has no digest", i);
+    std::vector<Digest> digests;
+    for (size_t chunk = 0; chunk < chunks; ++chunk)
+      digests.push_back(to_digest(*table.digests()->Get(next++)));
+    weights->items.push_back(std::make_shared<const CheckedBytes>(bytes.subspan(offset, size),
+                                                                  std::move(digests), file.name));
+  }
+  weights->file = std::move(file);
+  return weights;
+}
+
+Result<std::shared_ptr<const Weights>> Artifact::weights(FileBytes beside) const {
+  return as_result(file_.name, [&] {
+    if (!has_weights_beside()) return read_weights(file_, weights_inside_);
+    std::vector<Digest> digests;
+    for (const file::Digest* each : *weights_of(part_).digests())
+      digests.push_back(to_digest(*each));
+    const auto bytes = read_weights_header(beside, WeightsHeader::compute_digest(digests));
+    if (bytes.size() != weight_bytes())
+      throw user_error("{} has {} bytes of weights, {} are needed", beside.name, bytes.size(),
+                       weight_bytes());
+    return read_weights(std::move(beside), bytes);
+  });
+}
+
+Result<std::shared_ptr<const Program>> Artifact::program(size_t variant,
+                                                         std::shared_ptr<const Weights> weights,
+                                                         bool checked) const {
+  return as_result(file_.name, [&] {
+    return read_program(*file::GetArtifact(part_.data()), variant, std::move(weights), checked,
+                        part_.size() * kMostExpansion);
+  });
+}
+
 Result<std::shared_ptr<const Program>> read_artifact(std::span<const std::byte> bytes,
                                                      std::shared_ptr<const void> owner,
                                                      const ReadArtifact& options) {
-  try {
-    return read(bytes, std::move(owner), options);
-  } catch (const Error& error) {
-    return user_error("[{}] the artifact cannot be used: {}", options.name, error.what());
-  } catch (const std::bad_alloc&) {
-    return user_error("[{}] the artifact cannot be used: there is no memory for it", options.name);
+  const auto artifact = Artifact::open({bytes, std::move(owner), options.name});
+  if (!artifact) return artifact.error();
+  if (artifact.value()->variants().size() != 1)
+    return user_error("[{}] the artifact has several programs", options.name);
+  const auto weights = artifact.value()->weights({.name = options.name + ".weights"});
+  if (!weights) return weights.error();
+  if (options.check_weights) {
+    std::vector<const CheckedBytes*> all;
+    for (const auto& item : weights.value()->items) all.push_back(item.get());
+    if (find_damaged(all, 1))
+      return user_error("[{}] the artifact cannot be used: its weights are damaged", options.name);
   }
+  return artifact.value()->program(0, weights.value(), options.check_weights);
 }
 
 }  // namespace tenon::program

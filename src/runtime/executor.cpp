@@ -218,7 +218,7 @@ Status Executor::prepare_params(const RunOptions& options) {
   const auto prologue = [&](std::span<const program::Step> steps) {
     return run_prologue(steps, options);
   };
-  if (Status status = params_.make_ready(prologue); !status.ok()) return status;
+  if (Status status = params_.make_ready(threads_, prologue); !status.ok()) return status;
   weights_version_ = params_.version();
   return {};
 }

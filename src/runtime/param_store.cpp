@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include "program/check_params.h"
 #include "runtime/cpu/release_pages.h"
 
 namespace tenon::runtime {
@@ -63,7 +64,7 @@ Result<ParamStore> ParamStore::make(const program::Program& program, DeviceStrea
   for (const program::ConstantSlot& slot : program.constants) {
     store.constants_.push_back(stream.shares_host_memory() ? slot.bytes.data() : nullptr);
   }
-  store.find_prologue_only();
+  store.find_readers();
   return store;
 }
 
@@ -82,18 +83,21 @@ Status ParamStore::add_params() {
     params_.push_back({.value = {.data = in_place ? slot.initial.data() : nullptr,
                                  .recipe = recipe_of(*program_, slot),
                                  .source = slot.initial,
-                                 .owner = slot.owner},
+                                 .owner = slot.owner,
+                                 .is_initial = true},
                        .bytes = bytes.const_value()});
     param_bytes_ += bytes.const_value();
   }
   return {};
 }
 
-void ParamStore::find_prologue_only() {
+void ParamStore::find_readers() {
   const auto read_by_a_run = [&](const program::BufferRef& ref) {
     const program::BufferRef root = root_of(*program_, ref);
-    if (root.kind == program::BufferKind::Param)
-      params_[static_cast<size_t>(root.index)].prologue_only = false;
+    if (root.kind != program::BufferKind::Param) return;
+    Param& param = params_[static_cast<size_t>(root.index)];
+    param.is_read = true;
+    param.prologue_only = false;
   };
   for (const program::Step& step : program_->steps) {
     for (const program::BufferRef& ref : step.buffers) read_by_a_run(ref);
@@ -104,6 +108,27 @@ void ParamStore::find_prologue_only() {
   for (const program::IoSlot& output : program_->outputs) {
     if (output.late >= 0) read_by_a_run({program::BufferKind::Arena, output.late});
   }
+  const std::vector<bool> packed = params_of(program_->prologue);
+  for (size_t i = 0; i < params_.size(); ++i) params_[i].is_read |= packed[i];
+}
+
+std::vector<bool> ParamStore::params_of(std::span<const program::Step> steps) const {
+  std::vector<bool> read(params_.size());
+  for (const program::Step& step : steps) {
+    for (const program::BufferRef& ref : step.buffers) {
+      const program::BufferRef root = root_of(*program_, ref);
+      if (root.kind == program::BufferKind::Param) read[static_cast<size_t>(root.index)] = true;
+    }
+  }
+  return read;
+}
+
+Status ParamStore::check_sources(const std::vector<bool>& params, int threads) const {
+  std::vector<const program::ParamSlot*> slots;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (params[i] && params_[i].value.is_initial) slots.push_back(&program_->params[i]);
+  }
+  return program::check_params(slots, threads);
 }
 
 ParamStore ParamStore::share(DeviceStream& stream) {
@@ -180,14 +205,18 @@ void ParamStore::take_set(ParamStore& other) {
   }
 }
 
-Status ParamStore::upload() {
+Status ParamStore::upload(int threads) {
   Uploads params, constants;
   std::vector<Value*> wanted;
-  for (Param& param : params_) {
-    if (param.value.data || param.value.source.empty()) continue;
-    params.add(param.value.recipe, param.value.source, param.value.owner);
-    wanted.push_back(&param.value);
+  std::vector<bool> checked(params_.size());
+  for (size_t i = 0; i < params_.size(); ++i) {
+    Value& value = params_[i].value;
+    if (!params_[i].is_read || value.data || value.source.empty()) continue;
+    params.add(value.recipe, value.source, value.owner);
+    wanted.push_back(&value);
+    checked[i] = true;
   }
+  if (Status status = check_sources(checked, threads); !status.ok()) return status;
   auto buffers = params.perform(*stream_, memory_);
   if (!buffers) return buffers.error();
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -205,11 +234,14 @@ Status ParamStore::upload() {
   return {};
 }
 
-Status ParamStore::make_ready(Prologue prologue) {
+Status ParamStore::make_ready(int threads, Prologue prologue) {
   if (!stream_->shares_host_memory()) {
-    if (Status status = upload(); !status.ok()) return status;
+    if (Status status = upload(threads); !status.ok()) return status;
   }
   if (Status status = check_set(); !status.ok()) return status;
+  std::vector<bool> read_by_runs;
+  for (const Param& param : params_) read_by_runs.push_back(!param.prologue_only);
+  if (Status status = check_sources(read_by_runs, threads); !status.ok()) return status;
   if (packed_version_ != version_) {
     packed_version_ = 0;
     std::vector<Digest> values;
@@ -219,7 +251,9 @@ Status ParamStore::make_ready(Prologue prologue) {
     packed_version_ = version_;
   }
   return fill_weights(packed_, [&](const std::vector<bool>& empty) {
-    Status status = prologue(packing_->steps_for(empty));
+    const std::vector<program::Step> steps = packing_->steps_for(empty);
+    if (Status status = check_sources(params_of(steps), threads); !status.ok()) return status;
+    Status status = prologue(steps);
     if (status.ok()) release_sources();
     return status;
   });
@@ -227,7 +261,8 @@ Status ParamStore::make_ready(Prologue prologue) {
 
 Status ParamStore::check_set() const {
   for (size_t i = 0; i < params_.size(); ++i) {
-    if (!params_[i].value.data && params_[i].bytes > 0) {
+    const Value& value = params_[i].value;
+    if (!value.data && value.source.empty() && params_[i].bytes > 0) {
       return user_error("parameter \"{}\" is not set: call set_param before the first run",
                         program_->params[i].name);
     }

@@ -43,9 +43,10 @@ class ParamStore {
   // of the same name and type. Nothing is copied.
   void take_set(ParamStore& other);
   // Everything is where kernels can read it, or an error says which parameter was never set.
-  // `prologue` has run the steps that it gets when it returns.
+  // `prologue` has run the steps that it gets when it returns. What comes from a file and is read
+  // for the first time is compared with its digests, by at most `threads` threads.
   using Prologue = FunctionRef<Status(std::span<const program::Step>)>;
-  Status make_ready(Prologue prologue);
+  Status make_ready(int threads, Prologue prologue);
 
   // Addresses on the device, when ready.
   const void* param(int index) const { return params_[static_cast<size_t>(index)].value.data; }
@@ -76,10 +77,12 @@ class ParamStore {
     std::shared_ptr<MemoryBlock> copy = {};
     bool shared = false;  // another store may read the copy
     bool was_set = false;
+    bool is_initial = false;  // the program's
   };
   struct Param {
     Value value;
     int64_t bytes = 0;
+    bool is_read = false;  // by a step of the prologue or of a run
     bool prologue_only = true;
   };
 
@@ -92,8 +95,11 @@ class ParamStore {
         packing_(std::make_shared<const Packing>(program)) {}
   Result<size_t> find(std::string_view name) const;
   Status add_params();
-  void find_prologue_only();
-  Status upload();
+  void find_readers();
+  // An error where one of these is not what its digests say.
+  Status check_sources(const std::vector<bool>& params, int threads) const;
+  std::vector<bool> params_of(std::span<const program::Step> steps) const;
+  Status upload(int threads);
   Status check_set() const;
   // The prologue has run: parameters that no step of a run reads give their file pages back.
   void release_sources();

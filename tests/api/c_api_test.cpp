@@ -71,6 +71,22 @@ TEST_F(CApi, RunsAtAnyExtent) {
   EXPECT_EQ(std::memcmp(y.data, all, sizeof(all)), 0);
 }
 
+TEST_F(CApi, LoadsWhereAndAsAsked) {
+  const auto status_with = [&](const tenon_load_options& options) {
+    tenon_model* model = nullptr;
+    const tenon_status status = tenon_load(path_.c_str(), &options, &model);
+    tenon_free(model);
+    return status;
+  };
+  EXPECT_EQ(status_with({1, TENON_CHECK_WHEN_READ, "cpu"}), TENON_OK) << tenon_last_error();
+  EXPECT_EQ(status_with({1, TENON_CHECK_AT_LOAD, nullptr}), TENON_OK) << tenon_last_error();
+  EXPECT_EQ(status_with({1, TENON_CHECK_NEVER, nullptr}), TENON_OK) << tenon_last_error();
+  EXPECT_EQ(status_with({1, TENON_CHECK_WHEN_READ, "tpu"}), TENON_USER_ERROR);
+  EXPECT_NE(std::strstr(tenon_last_error(), "device 'tpu' is not known"), nullptr);
+  EXPECT_EQ(status_with({1, static_cast<tenon_weight_check>(3), nullptr}), TENON_USER_ERROR);
+  EXPECT_STREQ(tenon_last_error(), "[tenon_load] check_weights 3 is not known");
+}
+
 TEST_F(CApi, DescribesTheModel) {
   const Model model = load();
   ASSERT_EQ(tenon_input_count(model.get()), 1);

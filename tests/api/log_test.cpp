@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "base/cpu_info.h"
 #include "tenon/tenon.h"
 
 namespace tenon {
@@ -101,8 +102,9 @@ TEST(Log, SaysALineForEachLoad) {
   std::filesystem::remove(path);
   EXPECT_EQ(
       log.line(LogLevel::Info, "loaded "),
-      fmt::format("loaded {} for cpu in {:.1f} ms: {} kernels, {} steps, 0.0 MB of weights", path,
-                  loaded.stats().milliseconds, loaded.stats().kernels, loaded.stats().steps));
+      fmt::format("loaded {} for cpu {} in {:.1f} ms: {} kernels, {} steps, 0.0 MB of weights",
+                  path, to_string(cpu_info().isa), loaded.stats().milliseconds,
+                  loaded.stats().kernels, loaded.stats().steps));
 }
 
 TEST(Log, SaysALineForEachRunInEveryWayOfRunning) {

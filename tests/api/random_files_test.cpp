@@ -19,6 +19,7 @@ class FilePlayer : public Chance {
   ~FilePlayer() {
     for (tenon_model* model : models_) tenon_free(model);
     std::filesystem::remove(path_);
+    std::filesystem::remove(path_ + ".weights");
   }
 
   void act() {
@@ -47,20 +48,22 @@ class FilePlayer : public Chance {
     std::filesystem::remove(path_);  // models have it mapped
     CompiledGraph compiled = Session().compile(g);
     if (often()) compiled.set_param("w", std::vector<float>(16, 0.5f));
-    compiled.save(seldom() ? "/no/such/folder/file" : path_);
+    const auto place = often() ? WeightsPlace::Inside : WeightsPlace::Beside;
+    compiled.save(seldom() ? "/no/such/folder/file" : path_, {.weights = place});
   }
   // Another file by the same name, cut or changed.
   void change() {
-    std::ifstream in(path_, std::ios::binary);
+    const std::string path = often() ? path_ : path_ + ".weights";
+    std::ifstream in(path, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    std::filesystem::remove(path_);
+    std::filesystem::remove(path);
     if (bytes.empty()) return;
     if (below(3) == 0) {
       bytes.resize(below(bytes.size()));
     } else {
       bytes[below(bytes.size())] = static_cast<char>(below(256));
     }
-    std::ofstream(path_, std::ios::binary) << bytes;
+    std::ofstream(path, std::ios::binary) << bytes;
   }
   void load() {
     CompiledGraph graph = CompiledGraph::load(
@@ -72,7 +75,10 @@ class FilePlayer : public Chance {
 
   tenon_model* model() { return models_.empty() || seldom() ? nullptr : one_of(models_); }
   void load_in_c() {
-    const tenon_load_options options = {.threads = small(), .skip_weights = 0};
+    const std::string device = often() ? "cpu" : name();
+    const tenon_load_options options = {.threads = small(),
+                                        .check_weights = static_cast<tenon_weight_check>(below(4)),
+                                        .device = seldom() ? device.c_str() : nullptr};
     tenon_model* loaded = nullptr;
     check(tenon_load(seldom() ? nullptr : path_.c_str(), often() ? nullptr : &options,
                      seldom() ? nullptr : &loaded));

@@ -1,10 +1,12 @@
 // A compiled model is saved and loaded, in another process or here, and gives the same bits.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "base/cpu_info.h"
 #include "tenon/tenon.h"
 #include "tests/driver/small_encoder.h"
 #include "tests/error_of.h"
@@ -82,7 +84,9 @@ TEST_F(SaveAndLoad, SaysWhyAFileCannotBeUsed) {
             "[" + file("text") + "] the artifact cannot be used: it is no artifact: 11 bytes");
   small_encoder().save(file("model"));
   EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("model"), {.device = Device::Cuda()}); }),
-            "[" + file("model") + "] the artifact was compiled for cpu, not for cuda:0");
+            fmt::format("[{}] the artifact cannot run on cuda:0: it was compiled for cpu {}, not "
+                        "for cuda",
+                        file("model"), to_string(cpu_info().isa)));
   EXPECT_EQ(user_error_of([&] { CompiledGraph::load(file("model"), {.threads = -1}); }),
             "[load] -1 threads: 0 or more are needed");
 }

@@ -52,6 +52,22 @@ TEST_F(AtomicFile, HasTheModeOfNewFiles) {
   }
 }
 
+TEST_F(AtomicFile, OfSeveralFilesAllAreThereOrNone) {
+  const std::string other = folder_ / "other", taken = folder_ / "taken";
+  const std::string_view text = "text";
+  std::filesystem::create_directories(taken + "/inside");
+  const FileToWrite fail[] = {{path_, {&text, 1}}, {taken, {&text, 1}}};
+  EXPECT_THROW(write_atomically(fail), Error);
+  const FileToWrite absent[] = {{path_, {&text, 1}}, {folder_ / "no" / "file", {&text, 1}}};
+  EXPECT_THROW(write_atomically(absent), Error);
+  using Files = std::filesystem::directory_iterator;
+  EXPECT_EQ(std::distance(Files(folder_), Files()), 1);  // the folder that was there
+  const FileToWrite both[] = {{path_, {&text, 1}}, {other, {&text, 1}}};
+  write_atomically(both);
+  EXPECT_EQ(read(), "text");
+  EXPECT_EQ(std::filesystem::file_size(other), 4U);
+}
+
 TEST_F(AtomicFile, AFolderThatIsNotThereIsAnError) {
   EXPECT_THROW(write_atomically((folder_ / "no" / "file").string(), "text"), Error);
 }

@@ -1,8 +1,8 @@
 // The command line as a user meets it: exit codes, one-line errors that list what exists, files and
-// JSON it writes. A small encoder stands for the model.
+// JSON it writes.
+#include "tests/cli/cli.h"
+
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,52 +11,9 @@
 
 #include "api/npy.h"
 #include "tenon/dtype.h"
-#include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {
 namespace {
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class Cli : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = std::filesystem::path(testing::TempDir()) / ("tenon_cli_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-    std::ofstream(path("model.onnx"), std::ios::binary) << make_encoder::encoder_model(
-        {.layers = 1, .hidden = 64, .heads = 2, .ffn = 128, .vocab = 100, .maxpos = 64});
-  }
-  static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
-
-  static std::string path(const std::string& name) { return (folder_ / name).string(); }
-
-  static std::string contents(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-
-  // Arguments are ours: no quoting needed.
-  static Outcome tenon(const std::string& arguments) {
-    const std::string command = std::string(TENON_BINARY_DIR) + "/bin/tenon " + arguments + " >" +
-                                path("out") + " 2>" + path("err");
-    const int status = std::system(command.c_str());
-    return {WEXITSTATUS(status), contents(path("out")), contents(path("err"))};
-  }
-
-  static void expect_error(const std::string& arguments, int code, const std::string& message) {
-    const Outcome outcome = tenon(arguments);
-    EXPECT_EQ(outcome.code, code) << arguments;
-    EXPECT_EQ(outcome.err.find("tenon: error: "), outcome.err.rfind("tenon: ")) << outcome.err;
-    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
-    EXPECT_EQ(outcome.out, "");
-  }
-
-  static inline std::filesystem::path folder_;
-};
 
 TEST_F(Cli, SaysItsVersion) {
   const Outcome outcome = tenon("--version");
@@ -332,21 +289,6 @@ TEST_F(Cli, ReplaysASavedGraph) {
   expect_error("replay " + path("none.txt"), 1, "cannot be read");
   expect_error("replay " + path("model.onnx"), 1, "does not begin with");
   expect_error("replay " + path("case.txt") + " --device tpu", 2, "there is: cpu");
-}
-
-TEST_F(Cli, CompilesToAFileThatRunsWithoutTheModel) {
-  const Outcome compiled =
-      tenon("compile " + path("model.onnx") + " --output " + path("model.tenon"));
-  ASSERT_EQ(compiled.code, 0) << compiled.err;
-  EXPECT_EQ(compiled.out.find(path("model.tenon") + ": "), 0U) << compiled.out;
-  const std::string run = " --dim batch=1 --dim seq=8";
-  const Outcome direct = tenon("run " + path("model.onnx") + run);
-  const Outcome loaded = tenon("run " + path("model.tenon") + run);
-  ASSERT_EQ(loaded.code, 0) << loaded.err;
-  EXPECT_NE(loaded.err.find("kernels loaded in"), std::string::npos) << loaded.err;
-  EXPECT_EQ(loaded.out, direct.out);
-  expect_error("run " + path("model.tenon") + " --codegen c", 2, "is compiled: --codegen");
-  expect_error("compile " + path("model.onnx"), 2, "--output is required");
 }
 
 TEST_F(Cli, PlansBuckets) {

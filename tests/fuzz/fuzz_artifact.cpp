@@ -104,11 +104,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::memcpy(bytes.data(), &header, sizeof(header));
   }
   tenon::fuzz::expect_no_internal_error([&] {
-    const auto program = tenon::program::read_artifact(std::as_bytes(std::span(bytes)), nullptr,
-                                                       {.name = "fuzz", .check_weights = false})
-                             .take();
-    tenon::program::print(*program);
-    tenon::fuzz::run(*program);
+    const auto artifact =
+        tenon::program::Artifact::open({std::as_bytes(std::span(bytes)), nullptr, "fuzz"}).take();
+    const auto weights = artifact->weights().take();
+    for (size_t variant = 0; variant < artifact->variants().size(); ++variant) {
+      const auto program = artifact->program(variant, weights, /*checked=*/false).take();
+      tenon::program::print(*program);
+      tenon::fuzz::run(*program);
+    }
   });
   return 0;
 }

@@ -34,6 +34,7 @@ done
 needed=$(readelf -d "$libraries/libtenon_runtime.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
   grep -vE '^(libc|libm|libgcc_s|libstdc\+\+|ld-linux-x86-64)\.so' || true)
 [ -z "$needed" ] || fail "libtenon_runtime needs $needed"
+! ldd "$prefix/bin/tenon" | grep -qi llvm || fail "tenon needs libLLVM"
 
 # Each public header stands alone; the C API is C.
 for header in "$prefix"/include/tenon/*.h; do
@@ -47,6 +48,7 @@ quietly cmake --build "$work/installed"
 [ "$("$work/installed/consumer" "$work/model.tenon")" = "4 6" ] || fail "the consumer's numbers are wrong"
 expected="y: 3 2, begins with 4"
 [ "$("$work/installed/run_artifact" "$work/model.tenon" 3)" = "$expected" ] || fail "the artifact's numbers are wrong"
+"$prefix/bin/tenon" run "$work/model.tenon" --input x=3x2:ones 2>"$work/log" | grep -q '^y f32\[3, 2\]  4 ' || fail "tenon run: wrong numbers"
 for example in blocks decoder devices pipeline precision reports runs save_and_load symbolic; do
   quietly "$work/installed/$example" "$work/saved.tenon"
 done

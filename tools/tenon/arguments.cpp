@@ -94,6 +94,24 @@ std::vector<int> parse_threads(const std::string& text) {
   return parse_list<int>(text, ',', 1, kMostCount, "a thread count", text);
 }
 
+std::vector<std::string> parse_cpus(const std::string& text) {
+  std::set<std::string> names;
+  std::vector<std::string> cpus;
+  for (const std::string_view part : split(text, ',')) {
+    if (part != "avx2" && part != "avx512")
+      throw UsageError("--cpu '{}': '{}' is not known; there are: avx2, avx512", text, part);
+    check_new(names, cpus.emplace_back(part), "--cpu", "");
+  }
+  return cpus;
+}
+
+std::vector<int> parse_cuda_archs(const std::string& text) {
+  std::set<std::string> names;
+  auto archs = parse_list<int>(text, ',', 80, 999, "a compute capability from 80 to 999", text);
+  for (const int arch : archs) check_new(names, std::to_string(arch), "--cuda-arch", "");
+  return archs;
+}
+
 std::pair<int, int> parse_sample(const std::string& text) {
   const std::vector<int> numbers = parse_list<int>(text, '/', 1, kMostCount, "a number", text);
   if (numbers.size() != 2 || numbers[0] > numbers[1])

@@ -26,6 +26,10 @@ std::optional<T> parse_number(std::string_view text) {
 constexpr int kMostCount = 1 << 20;
 std::vector<int> parse_threads(const std::string& text);
 
+// "avx2,avx512", "80,90": what to compile for, each once.
+std::vector<std::string> parse_cpus(const std::string& text);
+std::vector<int> parse_cuda_archs(const std::string& text);
+
 // "3/10" -> {3, 10}: a part, from 1 to the number of parts.
 std::pair<int, int> parse_sample(const std::string& text);
 

@@ -48,6 +48,7 @@ void check_stage(const std::string& stage) {
 
 void show(const ShowOptions& options) {
   check_stage(options.stage);
+  if (is_artifact(options.model)) return show_artifact(options);
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
   const graph::Graph graph = onnx::import_file(options.model);

@@ -29,8 +29,8 @@ struct ModelOptions {
   std::string policy;     // of precision; empty: always_f32
   std::string optimizer;  // of schedules; empty: TENON_OPTIMIZER, or analytic
   std::string codegen;    // what generates machine code; empty: TENON_CODEGEN, or llvm
-  std::string device = "cpu";
-  std::string cpu;  // caps the instruction set; empty: what the machine has
+  std::string device;     // empty: cpu, or what an artifact was compiled for
+  std::string cpu;        // caps the instruction set; empty: what the machine has
 };
 
 struct RunOptions : ModelOptions {
@@ -41,6 +41,9 @@ struct RunOptions : ModelOptions {
 
 struct CompileCommand : ModelOptions {
   std::string output;
+  std::string cpus;        // ISA[,ISA...]; empty: what the machine has
+  std::string cuda_archs;  // of GPUs, which need not be there: ARCH[,ARCH...]
+  std::string weights = "inside";
 };
 
 struct BenchOptions : ModelOptions {
@@ -90,6 +93,7 @@ void compile(const CompileCommand& options);
 void run(const RunOptions& options);
 void bench(const BenchOptions& options);
 void show(const ShowOptions& options);
+void show_artifact(const ShowOptions& options);  // of a file that compile wrote
 void demo(const DemoOptions& options);
 void devices();
 void buckets(const BucketsOptions& options);

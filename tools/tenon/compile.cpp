@@ -33,7 +33,7 @@ void check_codegen(const std::string& name, const Device& device) {
 
 Device parse_device(const std::string& name) {
   try {
-    return Device::parse(name);
+    return name.empty() ? Device::Cpu() : Device::parse(name);
   } catch (const Error& error) {
     throw UsageError("{}", error.what());
   }
@@ -48,8 +48,6 @@ std::optional<OptStrategy> parse_optimizer(const std::string& name) {
   }
 }
 
-namespace {
-
 bool is_artifact(const std::string& path) {
   auto magic = program::ArtifactHeader::kMagic;
   magic.fill(0);
@@ -58,12 +56,16 @@ bool is_artifact(const std::string& path) {
   return magic == program::ArtifactHeader::kMagic;
 }
 
-CompiledGraph load_artifact(const ModelOptions& options, const Device& device) {
+namespace {
+
+CompiledGraph load_artifact(const ModelOptions& options) {
   if (!options.codegen.empty() || options.precision != "f32" || !options.policy.empty() ||
       !options.optimizer.empty())
     throw UsageError(
         "{} is compiled: --codegen, --precision, --policy and --optimizer were decided then",
         options.model);
+  std::optional<Device> device;
+  if (!options.device.empty()) device = parse_device(options.device);
   CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
   fmt::print(stderr, "tenon: {}: {} kernels loaded in {:.0f} ms\n", options.model,
              graph.stats().kernels, graph.stats().milliseconds);
@@ -81,31 +83,35 @@ std::optional<PrecisionOptions> policy_of(const ModelOptions& options) {
 
 }  // namespace
 
-CompiledGraph compile_model(const ModelOptions& options, int threads) {
-  const std::string& path = options.model;
+CompileOptions compile_options(const ModelOptions& options) {
   if (!schedule::parse_precision(options.precision))
     throw UsageError("precision '{}' is not known; there are: {}", options.precision,
                      fmt::join(schedule::kPrecisions, ", "));
-  const std::optional<PrecisionOptions> policy = policy_of(options);
-  const std::optional<OptStrategy> optimizer = parse_optimizer(options.optimizer);
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
+  return {.device = device,
+          .cpu = options.cpu,
+          .codegen = options.codegen,
+          .precision = options.precision,
+          .precision_policy = policy_of(options),
+          .optimizer = parse_optimizer(options.optimizer)};
+}
+
+CompiledGraph compile_model(const ModelOptions& options, int threads) {
+  const std::string& path = options.model;
+  const CompileOptions how = compile_options(options);
+  const Device device = *how.device;
   if (!is_available(device))
     throw Error(ErrorKind::User,
                 fmt::format("{} is not available: {}", to_string(device), why_unavailable(device)));
   if (is_artifact(path)) {
-    CompiledGraph graph = load_artifact(options, device);
+    CompiledGraph graph = load_artifact(options);
     if (threads > 0) use_threads(graph, threads);
     return graph;
   }
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
-  CompiledGraph graph = Session().compile_onnx(path, {.device = device,
-                                                      .cpu = options.cpu,
-                                                      .codegen = options.codegen,
-                                                      .precision = options.precision,
-                                                      .precision_policy = policy,
-                                                      .optimizer = optimizer});
+  CompiledGraph graph = Session().compile_onnx(path, how);
   fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);

@@ -10,7 +10,13 @@ namespace tenon::cli {
 // threads 0: as many as this process may use.
 CompiledGraph compile_model(const ModelOptions& options, int threads);
 
-// What --device says, or a UsageError.
+// Whether the file is one that `tenon compile` wrote, by how it begins.
+bool is_artifact(const std::string& path);
+
+// What the command line says, or a UsageError.
+CompileOptions compile_options(const ModelOptions& options);
+
+// What --device says, or a UsageError. Nothing: the CPU.
 Device parse_device(const std::string& name);
 
 // A name that --codegen may have, or a UsageError.

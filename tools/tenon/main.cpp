@@ -147,10 +147,21 @@ struct CommandLine {
         ->check(kNotEmpty)
         ->type_name("FILE");
     command
-        ->add_option("--cpu", compile.cpu,
-                     "The most it may use of a CPU: avx2, avx512 (default: what this one has)")
+        ->add_option("--cpu", compile.cpus,
+                     "CPUs to compile for: avx2, avx512 or both, of what this one has (default: "
+                     "all that it has)")
         ->check(kNotEmpty)
-        ->type_name("ISA");
+        ->type_name("ISA,...");
+    command
+        ->add_option("--cuda-arch", compile.cuda_archs,
+                     "GPUs to compile for, which need not be there: compute capabilities, 80,90")
+        ->check(kNotEmpty)
+        ->type_name("ARCH,...");
+    command
+        ->add_option("--weights", compile.weights,
+                     "inside (default), or beside: in FILE.weights, which must stay next to FILE")
+        ->check(CLI::IsMember({"inside", "beside"}))
+        ->type_name("PLACE");
     add_precision(command, compile.precision);
     add_policy(command, compile.policy);
     add_optimizer(command, compile.optimizer);
@@ -196,7 +207,8 @@ struct CommandLine {
   }
 
   void add_show() {
-    CLI::App* command = app.add_subcommand("show", "Print what the compiler makes of a model");
+    CLI::App* command = app.add_subcommand(
+        "show", "Print what the compiler makes of a model, or what a compiled one has");
     add_model(command, show.model);
     command
         ->add_option("--stage", show.stage,

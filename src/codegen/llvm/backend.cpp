@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace tenon::codegen {
 
@@ -56,6 +57,7 @@ const char* const kUnneeded[] = {
 std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
   static std::once_flag once;
   std::call_once(once, [] {
+    log(LogLevel::Debug, "LLVM is initialized");
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
