@@ -18,6 +18,7 @@
 #include "tenon/optimizer.h"
 #include "tenon/plan_options.h"
 #include "tenon/precision.h"
+#include "tenon/specialization.h"
 
 namespace tenon {
 
@@ -62,6 +63,9 @@ struct CompileOptions {
   std::optional<PlanOptions> memory = {};  // absent: as TENON_MEMORY_PLANNER says
   // How schedules of kernels are found; absent: as TENON_OPTIMIZER says, or by the analytic model.
   std::optional<OptStrategy> optimizer = {};
+  // Whether code for the extents that come most is made in the background, on CPUs; absent: as
+  // TENON_SPECIALIZE says, by default not.
+  std::optional<Specialization> specialize = {};
   std::optional<Profile> profile = {};
   std::optional<Verbosity> verbosity = {};  // of this compile; absent: as TENON_LOG says
   // What logs and dumps call the model. Empty: the name of the module, or the path of the file.

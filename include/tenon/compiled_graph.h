@@ -19,6 +19,7 @@
 #include "tenon/fusion_report.h"
 #include "tenon/handle.h"
 #include "tenon/param_store.h"
+#include "tenon/specialization.h"
 #include "tenon/tensor.h"
 
 namespace tenon {
@@ -217,6 +218,11 @@ class CompiledGraph {
   // a LirModule, an artifact.
   const FusionReport& fusion_report() const;
   const DispatchReport& dispatch_report() const;
+  // What CompileOptions::specialize has led to, for this graph and its clones.
+  SpecializationStats specialization_stats() const;
+  // Until nothing is pending: before it is served, or measured. The calling thread makes code, too,
+  // and is not held to a share of a core.
+  void wait_for_specialization() const;
   // Multiply-adds counted twice, from the graph's shapes, at the extents of the last run (or
   // memory_of).
   double flops_of_last_run() const;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tenon/compile_options.h"
 #include "tenon/compiled_graph.h"
@@ -17,7 +18,8 @@ namespace tenon {
 
 namespace driver {
 struct Options;
-}
+struct UniqueKernel;
+}  // namespace driver
 namespace graph {
 class Graph;  // the tensor IR
 }
@@ -39,7 +41,8 @@ class Session {
   CompiledGraph compile(const Graph& graph, const CompileOptions& options = {}) const;
   CompiledGraph compile(const HirModule& module, const CompileOptions& options = {}) const;
   CompiledGraph compile(const GraphModule& module, const CompileOptions& options = {}) const;
-  // A module is taken as it is: options about anything but threads must be those it was planned by.
+  // A module is taken as it is: options about anything but threads and specialize must be those it
+  // was planned by.
   CompiledGraph compile(const LirModule& lir, const CompileOptions& options = {}) const;
   CompiledGraph compile_onnx(const std::string& path, const CompileOptions& options = {}) const;
 
@@ -49,7 +52,9 @@ class Session {
   using ReadGraph = std::function<graph::Graph(const driver::Options&)>;
   static CompiledGraph finish(const ReadGraph& read, const std::map<std::string, int>& marked,
                               const CompileOptions& options);
-  static CompiledGraph load(program::Program program, int kernels, const CompileOptions& options);
+  static CompiledGraph load(program::Program program, int kernels,
+                            std::vector<driver::UniqueKernel> scheduled,
+                            const CompileOptions& options);
   CompileOptions defaults_;
 };
 

@@ -37,4 +37,5 @@
 #include "tenon/param_store.h"
 #include "tenon/pipeline.h"
 #include "tenon/session.h"
+#include "tenon/specialization.h"
 #include "tenon/tensor.h"

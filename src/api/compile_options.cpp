@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/driver_options.h"
+#include "api/specialized.h"
 #include "base/error.h"
 #include "compiled/device_id.h"
 #include "driver/pipeline.h"
@@ -127,6 +128,7 @@ CompileOptions merged(const CompileOptions& base, const CompileOptions& given) {
   take(result.dispatch, given.dispatch);
   take(result.memory, given.memory);
   take(result.optimizer, given.optimizer);
+  take(result.specialize, given.specialize);
   take(result.profile, given.profile);
   take(result.verbosity, given.verbosity);
   take(result.name, given.name);
@@ -165,6 +167,7 @@ driver::Options driver_options(const CompileOptions& options) {
     throw user_error("[compile] {} threads: 0 or more are needed", options.threads);
   check_names(options);
   driver::Options result;
+  result.keep_kernels = specialization_of(options).has_value();
   result.name = name_of(options);
   result.device = device_id(device_of(options)).kind;
   result.cuda_arch = cuda_arch(options);

@@ -10,6 +10,7 @@
 
 #include "api/driver_options.h"
 #include "api/planned_by.h"
+#include "api/specialized.h"
 #include "base/knobs.h"
 #include "driver/pipeline.h"
 
@@ -37,6 +38,10 @@ Texts texts_of(const CompileOptions& given) {
   texts["device"] = to_string(device_of(o));  // with its index
   texts["threads"] = o.threads == 0 ? "all" : fmt::to_string(o.threads);
   texts["codegen"] = codegen_of(o);
+  const auto special = specialization_of(o);
+  texts["specialize"] = special ? fmt::format("after {}, cpu_share {}, most {}", special->after,
+                                              special->cpu_share, special->most)
+                                : "";
   texts["fusion.policy"] = o.fusion.policy == FusionPolicy::Fusable ? "fusable" : "direct";
   texts["fusion.assert_clean"] = fmt::to_string(o.fusion.assert_clean.value_or(false));
   for (const auto& [name, value] : o.dim_binding.values())
@@ -57,7 +62,7 @@ bool are_given_alike(const CompileOptions& a, const CompileOptions& b) {
   const auto all = [](const CompileOptions& o) {
     return std::tie(o.device, o.cuda_arch, o.threads, o.cpu, o.codegen, o.precision,
                     o.precision_policy, o.dim_bounds, o.dim_binding, o.fusion, o.supported_ops,
-                    o.dispatch, o.memory, o.optimizer, o.profile);
+                    o.dispatch, o.memory, o.optimizer, o.specialize, o.profile);
   };
   return all(a) == all(b);
 }

@@ -9,6 +9,7 @@
 #include "api/graph_state.h"
 #include "api/lir_state.h"
 #include "api/planned_by.h"
+#include "api/specialized.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
@@ -49,10 +50,13 @@ void check_no_states(const graph::Graph& graph) {
 }
 
 compiled::ActiveProgram opened(program::Program program, int kernels, ActiveExtentReport report,
+                               std::vector<driver::UniqueKernel> scheduled,
                                const CompileOptions& options) {
   auto shared = std::make_shared<const program::Program>(std::move(program));
-  auto executor = open(options, shared);
-  return {std::move(shared), std::move(executor), kernels, std::move(report)};
+  compiled::ActiveProgram active{shared, open(options, shared), kernels, std::move(report)};
+  if (active.executor)
+    active.specializer = specialize(*active.executor, shared, std::move(scheduled), options);
+  return active;
 }
 
 // Of a graph that was compiled before, for a bucket.
@@ -68,7 +72,8 @@ compiled::ActiveProgram compile_bucket(const graph::Graph& graph, const graph::B
     for (const auto& [input, axis] : how.bucket_axes)
       compiled.active.inputs.push_back({input, {axis}});
   }
-  return opened(std::move(compiled.program), compiled.kernels, std::move(compiled.active), options);
+  return opened(std::move(compiled.program), compiled.kernels, std::move(compiled.active),
+                std::move(compiled.scheduled), options);
 }
 
 // Of one that was planned.
@@ -81,13 +86,17 @@ compiled::ActiveProgram plan_bucket(const graph::Graph& graph, int64_t upper,
   driver::Pipeline pipeline(driver_options(options));
   driver::Lir lir = pipeline.plan(active.graph);
   const int kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
-  return opened(pipeline.generate(std::move(lir)), kernels, std::move(active.report), options);
+  const std::vector<driver::UniqueKernel> scheduled = lir.kernels;
+  return opened(pipeline.generate(std::move(lir)), kernels, std::move(active.report), scheduled,
+                options);
 }
 
 }  // namespace
 
-// What every way of compiling ends with.
-CompiledGraph Session::load(program::Program compiled, int kernels, const CompileOptions& options) {
+// What every way of compiling ends with. `scheduled`: what code for given extents is made of.
+CompiledGraph Session::load(program::Program compiled, int kernels,
+                            std::vector<driver::UniqueKernel> scheduled,
+                            const CompileOptions& options) {
   auto program = std::make_shared<const program::Program>(std::move(compiled));
   auto executor = open(options, program);
   auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), device_of(options),
@@ -95,7 +104,9 @@ CompiledGraph Session::load(program::Program compiled, int kernels, const Compil
   impl->name = name_of(options);
   impl->stats.kernels = kernels;
   impl->stats.steps = static_cast<int>(impl->program->steps.size());
+  impl->asked_to_specialize = specialization_of(options).has_value();
   if (impl->loaded) {
+    impl->specializer = specialize(*impl->loaded, impl->program, std::move(scheduled), options);
     impl->stats.weight_bytes = impl->loaded->params().param_bytes();
     impl->stats.packed_bytes = impl->loaded->params().packed_bytes();
   }
@@ -114,7 +125,8 @@ CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string,
     throw user_error("[compile] the graph has no outputs: call set_outputs before");
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
   driver::Compiled compiled = driver::compile_or_save(graph, how);
-  CompiledGraph result = load(std::move(compiled.program), compiled.kernels, options);
+  CompiledGraph result =
+      load(std::move(compiled.program), compiled.kernels, std::move(compiled.scheduled), options);
   result.impl().fusion = std::move(compiled.fusion);
   result.impl().dispatch = std::move(compiled.dispatch);
   result.impl().serve_rows(std::move(compiled.active));
@@ -174,7 +186,7 @@ CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given
   const auto level = verbosity_of(options);
   driver::Pipeline pipeline(driver_options(options));
   const int kernels = state.lir.body_kernels + static_cast<int>(state.lir.kernels.size());
-  CompiledGraph result = load(pipeline.generate(state.lir), kernels, options);
+  CompiledGraph result = load(pipeline.generate(state.lir), kernels, state.lir.kernels, options);
   result.impl().make_active = [graph = state.lir.graph, options](int64_t upper) {
     return plan_bucket(graph, upper, options);
   };

@@ -52,6 +52,7 @@ void CompiledGraph::Impl::serve_bucket(int64_t upper) {
   second.reset();
   block.serve(*made.program);
   loaded = std::move(made.executor);
+  specializer = std::move(made.specializer);
   program = std::move(made.program);
   stats.kernels = made.kernels;
   stats.steps = static_cast<int>(program->steps.size());

@@ -105,6 +105,8 @@ CompiledGraph CompiledGraph::clone() const {
   copy->fusion = from.fusion;
   copy->dispatch = from.dispatch;
   copy->extents = from.extents;
+  copy->specializer = from.specializer;
+  copy->asked_to_specialize = from.asked_to_specialize;
   copy->rows = from.rows;
   copy->active = from.active;
   copy->make_active = from.make_active;
@@ -214,6 +216,18 @@ int CompiledGraph::threads() const { return impl().executor().threads(); }
 const CompileStats& CompiledGraph::stats() const { return impl().stats; }
 const FusionReport& CompiledGraph::fusion_report() const { return impl().fusion; }
 const DispatchReport& CompiledGraph::dispatch_report() const { return impl().dispatch; }
+
+SpecializationStats CompiledGraph::specialization_stats() const {
+  const Impl& impl = this->impl();
+  if (impl.specializer) return impl.specializer->stats();
+  if (!impl.asked_to_specialize) return {.off = "it was not asked for"};
+  return {.off = compiled::why_not_special(*impl.program)};
+}
+
+void CompiledGraph::wait_for_specialization() const {
+  if (impl().specializer) impl().specializer->wait();
+}
+
 double CompiledGraph::flops_of_last_run() const {
   return static_cast<double>(impl().executor().flops());
 }

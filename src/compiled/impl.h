@@ -13,6 +13,7 @@
 #include "compiled/named_views.h"
 #include "compiled/output_block.h"
 #include "compiled/run_log.h"
+#include "compiled/specializer.h"
 #include "program/program.h"
 #include "runtime/executor.h"
 #include "runtime/run_owned.h"
@@ -44,6 +45,7 @@ struct ActiveProgram {
   std::unique_ptr<runtime::Executor> executor;  // null where the device is not there
   int kernels = 0;
   ActiveExtentReport report;
+  std::shared_ptr<Specializer> specializer = nullptr;
 };
 
 }  // namespace compiled
@@ -62,6 +64,8 @@ struct CompiledGraph::Impl {
   DispatchReport dispatch;
   std::vector<runtime::IoView> inputs, outputs;  // of the present run, in the program's order
   std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots
+  std::shared_ptr<compiled::Specializer> specializer;        // of all clones; null: nothing is
+  bool asked_to_specialize = false;
   compiled::ActiveRows rows;
   ActiveExtentReport active;
   // Compiles again for a bucket; absent where there is nothing to compile from.

@@ -10,18 +10,24 @@
 
 namespace tenon::driver {
 
+std::shared_ptr<const program::Code> generate(const UniqueKernel& kernel, const Backend& backend,
+                                              bool& compiled) {
+  return kernel_cache().get_or_make(fmt::format("{}\n{}", backend.key(), kernel.text), [&] {
+    compiled = true;
+    return backend.generate(kernel.kernel);
+  });
+}
+
 Generated generate(const std::vector<UniqueKernel>& kernels, const Backend& backend) {
-  const std::string key = backend.key();
   std::vector<std::shared_ptr<const program::Code>> codes(kernels.size());
   std::atomic<int> compiled = 0;
   std::vector<std::exception_ptr> failures(kernels.size());
   parallel_for(static_cast<int64_t>(kernels.size()), 0, [&](int64_t begin, int64_t end, int) {
     for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
       try {
-        codes[at] = kernel_cache().get_or_make(fmt::format("{}\n{}", key, kernels[at].text), [&] {
-          ++compiled;
-          return backend.generate(kernels[at].kernel);
-        });
+        bool fresh = false;
+        codes[at] = generate(kernels[at], backend, fresh);
+        compiled += fresh ? 1 : 0;
       } catch (...) {
         failures[at] = std::current_exception();
       }

@@ -22,6 +22,9 @@ struct Generated {
   int compiled = 0;  // of them; the others were in the kernel cache
 };
 
+// One that is found in the kernel cache, or made for it: then `compiled` is set.
+std::shared_ptr<const program::Code> generate(const UniqueKernel& kernel, const Backend& backend,
+                                              bool& compiled);
 // The first failure is thrown when all are done.
 Generated generate(const std::vector<UniqueKernel>& kernels, const Backend& backend);
 

@@ -39,6 +39,7 @@ struct Options {
   std::optional<std::set<std::string>> supported_ops;
   std::map<std::string, int> bucket_axes;  // marked ones of inputs: see graph/active_extent.h
   std::set<std::string> outer_symbols;     // of a body: those that have values around it
+  bool keep_kernels = false;               // in what is compiled, so that they can be specialized
   // Called with the name of each stage and the text of what it made, where set (TENON_DUMP, `tenon
   // show`). Stages of the first body, a branch or a loop, are named "body0/simplify".
   std::function<void(std::string_view pass, const std::string& text)> dump;

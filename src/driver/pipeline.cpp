@@ -198,6 +198,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     Options of_body = options_within(options_, name);
     of_body.outer_symbols = around;
     of_body.bucket_axes.clear();
+    of_body.keep_kernels = false;
     Compiled compiled = compile(body, of_body);
     compiled_ += compiled.kernels - compiled.kernels_from_cache;
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
@@ -253,6 +254,7 @@ Compiled compile(const graph::Graph& source, const Options& options) {
   lir.bodies.add_to(result.fusion, result.dispatch);
   result.kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
   result.digest = lir.digest;
+  if (options.keep_kernels) result.scheduled = lir.kernels;
   result.program = pipeline.generate(std::move(lir));
   result.times = pipeline.times();
   result.kernels_from_cache = result.kernels - pipeline.kernels_compiled();

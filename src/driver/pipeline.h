@@ -51,6 +51,7 @@ struct Compiled {
   FusionReport fusion;
   DispatchReport dispatch;
   ActiveExtentReport active;
+  std::vector<UniqueKernel> scheduled;  // that the code was made of, where they were to be kept
 };
 
 std::vector<std::string_view> pass_names();  // in order

@@ -1,6 +1,6 @@
 // See fix_dims.h. Symbols of loops are bound again, with extents that are numbers: what was unknown
-// about an index often follows from them. Steps of a ladder that its extent never takes are gone,
-// and with them the code that is specialized for them.
+// about an index often follows from them. Loops over nothing are gone, and so are the steps of a
+// ladder that its extent never takes, with the code that is specialized for them.
 #include "kernel/fix_dims.h"
 
 #include <algorithm>
@@ -119,7 +119,8 @@ void Fixer::fix(Loop& loop) {
     loop.steps = steps_of(loop.steps, loop.extent);
     ladders_.emplace_back(loop.rows[0], loop.steps);
   }
-  loop.body = std::make_shared<const Block>(fix(*loop.body));
+  const bool runs = loop.extent.bounds().hi > 0;  // in others numbers need not make sense
+  loop.body = std::make_shared<const Block>(runs ? fix(*loop.body) : Block());
   if (is_ladder) ladders_.pop_back();
 }
 
@@ -153,6 +154,11 @@ void Fixer::fix(Mma& mma) {
   mma.b = fix(mma.b);
 }
 
+bool does_nothing(const Stmt& stmt) {
+  const auto* loop = stmt.as<Loop>();
+  return loop && loop->kind != LoopKind::Thread && loop->body->empty();
+}
+
 // What a statement binds is known inside of it, and a let to the rest of its block.
 Block Fixer::fix(const Block& block) {
   const size_t outside = meanings_.size();
@@ -161,7 +167,7 @@ Block Fixer::fix(const Block& block) {
     const size_t before = meanings_.size();
     std::visit([&](auto& node) { fix(node); }, stmt.node);
     if (!stmt.as<Let>()) forget(before);
-    result.push_back(std::move(stmt));
+    if (!does_nothing(stmt)) result.push_back(std::move(stmt));
   }
   forget(outside);
   return result;

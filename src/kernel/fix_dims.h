@@ -10,7 +10,8 @@
 
 namespace tenon::kernel {
 
-// `values`: one for each of the kernel's dims, above 0.
+// `values`: one for each of the kernel's dims, above 0. A User error where something is divided by
+// 0, which no run gets to.
 Kernel fix_dims(const Kernel& kernel, std::span<const int64_t> values);
 
 }  // namespace tenon::kernel

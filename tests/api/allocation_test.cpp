@@ -181,6 +181,29 @@ TEST_F(Allocation, IsNoneWhereAnOutputFeedsAHandle) {
   EXPECT_EQ(graph.read_handle("x")->as<float>()[0], 1 + 3 * (3 + 3));  // every run counted
 }
 
+TEST_F(Allocation, IsNoneWithSpecializedCode) {
+  Graph g;
+  const Value x = g.input("x", {{1, sym::seq(), 32}, DType::F32});
+  const Value seen = g.attention(x, x, x, {.heads = 2, .head_dim = 16, .causal = true});
+  g.set_outputs({{"y", g.add(x, g.matmul(seen, weights(g, "w", {32, 32})))}});
+  CompiledGraph graph =
+      Session().compile(g, {.threads = 2, .specialize = Specialization{.after = 2}});
+  const Floats rows(size_t{40 * 32}, 0.5F);
+  graph.set_extents({{"seq", 40}});
+  Request forty(graph, {{"x", view(rows, {1, 40, 32})}});
+  Request seven(graph, {{"x", view(std::span(rows).first(7 * 32), {1, 7, 32})}});
+  for (Request* request : {&forty, &seven}) request->run_by(2);
+  graph.wait_for_specialization();
+  ASSERT_EQ(graph.specialization_stats().shapes, 2);
+  EXPECT_EQ(allocations_of([&] {  // from the run that takes the code on
+              for (int i = 0; i < 3; ++i) {
+                for (Request* request : {&forty, &seven}) request->run_by(2);
+              }
+            }),
+            0);
+  expect_none(forty);
+}
+
 // Attention, and a mean over the bucket; another extent varies beside it.
 Graph bucket(int64_t rows) {
   Graph g;

@@ -14,6 +14,7 @@ TEST(DifferingOptions, AreNoneWhereWhatIsLeftOutStandsForTheOther) {
   EXPECT_EQ(differing_options({.profile = Profile::Throughput}, {.threads = 1}), "");
   EXPECT_EQ(differing_options({.memory = PlanOptions()}, {.profile = Profile::Latency}), "");
   EXPECT_EQ(differing_options({.codegen = "llvm"}, {}), "");
+  EXPECT_EQ(differing_options({.specialize = Specialization{.most = 0}}, {}), "");
   EXPECT_EQ(differing_options({.name = "a"}, {.verbosity = Verbosity::Off}), "");
 }
 
@@ -34,6 +35,8 @@ TEST(DifferingOptions, AreNamedWithBothValues) {
   EXPECT_EQ(differing_options({.device = Device::Null()}, {}),
             "device null, now cpu; optimizer none, now analytic");
   EXPECT_EQ(differing_options({.codegen = "c"}, {}), "codegen c, now llvm");
+  EXPECT_EQ(differing_options({}, {.specialize = Specialization{.after = 7}}),
+            "specialize none, now after 7, cpu_share 0.1, most 32");
 }
 
 TEST(DifferingOptions, ThatAreNoGoodAreErrors) {

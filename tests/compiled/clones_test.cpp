@@ -2,35 +2,20 @@
 // of it: an artifact whose code jumps into this process computes y = 2 x + w.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
-#include <bit>
 #include <filesystem>
 #include <thread>
 
 #include "base/atomic_file.h"
 #include "program/artifact.h"
-#include "program/verify.h"
 #include "tenon/compiled_graph.h"
+#include "tests/compiled/jump_code.h"
 #include "tests/runtime/test_program.h"
 
 namespace tenon {
 namespace {
 
 using program::KernelFunction;
-
-// movabs rax, function; jmp rax
-std::shared_ptr<const program::Code> jump_to(const char* name, KernelFunction function) {
-  auto code = std::make_shared<program::Code>();
-  code->name = name;
-  code->bytes = {std::byte{0x48}, std::byte{0xB8}};
-  for (const std::byte each :
-       std::bit_cast<std::array<std::byte, 8>>(reinterpret_cast<uintptr_t>(function)))
-    code->bytes.push_back(each);
-  code->bytes.insert(code->bytes.end(), {std::byte{0xFF}, std::byte{0xE0}});
-  code->digest = program::code_digest(code->bytes);
-  return code;
-}
 
 // w = 3
 CompiledGraph load(KernelFunction first = runtime::double_rows) {

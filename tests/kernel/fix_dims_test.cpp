@@ -59,6 +59,29 @@ TEST(FixDims, KnowsTheIndexOfALoopThatRunsOnce) {
   EXPECT_NE(fixed(texts::kGuarded, {16}).find("y[l] = max(x[l], f32(0))\n"), std::string::npos);
 }
 
+TEST(FixDims, LeavesOutLoopsOverNothing) {
+  const std::string text =
+      "kernel k scheduled dims m: 1..100\n"
+      "  buffer y: f32[m] global argument 0 written\n"
+      "  flops 0\n"
+      "  bytes 0\n"
+      "  thread t in 1\n"
+      "    loop c in floordiv(m, 16)\n"
+      "      loop d in 16\n"
+      "        y[c*16 + d] = f32(1)\n"
+      "    loop e in m - floordiv(m, 16)*16\n"
+      "      y[floordiv(m, 16)*16 + e] = f32(2)\n";
+  EXPECT_EQ(fixed(text, {7}),
+            "kernel k scheduled dims m: 1..100\n"
+            "  buffer y: f32[7] global argument 0 written\n"
+            "  flops 0\n"
+            "  bytes 0\n"
+            "  thread t in 1\n"
+            "    loop e in 7\n"
+            "      y[e] = f32(2)\n");
+  EXPECT_EQ(fixed(text, {32}).find("loop e"), std::string::npos);
+}
+
 TEST(FixDims, LeavesOutStepsThatALadderNeverTakes) {
   const std::string tiled = fixed(texts::kLinearTiled, {2});
   EXPECT_NE(tiled.find("ladder i in 2 rows r steps 2 1\n"), std::string::npos) << tiled;

@@ -1,0 +1,28 @@
+// What a session gives a compiled graph so that it can be specialized: the option, checked, and the
+// compiler behind it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "compiled/specializer.h"
+#include "driver/generate.h"
+#include "driver/options.h"
+#include "runtime/executor.h"
+#include "tenon/compile_options.h"
+
+namespace tenon {
+
+// As the options say, else TENON_SPECIALIZE; absent: not at all. A User error where it makes no
+// sense, Unsupported where the device has no use for it.
+std::optional<Specialization> specialization_of(const CompileOptions& options);
+
+// For the executor, which takes its code from now on; null where nothing is to be specialized.
+// `kernels`: those of the program.
+std::shared_ptr<compiled::Specializer> specialize(runtime::Executor& executor,
+                                                  std::shared_ptr<const program::Program> program,
+                                                  std::vector<driver::UniqueKernel> kernels,
+                                                  const CompileOptions& options);
+
+}  // namespace tenon
