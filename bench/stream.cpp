@@ -2,11 +2,11 @@
 // cache on disk: how much longer the first request of a size takes than it does when everything is
 // warm. Each request comes when the one before has its result.
 //
-//   bench_stream
+//   bench_stream [plain]     plain: without code for sizes that come often (specialization)
 //
-// First the stream, cold; then every size by itself, several times, for the median of what it takes
-// warm; then the stream again, warm. Every request has inputs of its own, and the second time must
-// give the bits of the first.
+// First the stream, cold; then every size by itself, until it has what code it gets, and several
+// times for the median of what it takes warm; then the stream again, warm. Every request has inputs
+// of its own, and the second time must give the bits of the first.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -130,7 +130,8 @@ std::map<Size, double> warm_medians(const std::vector<Request>& requests, Compil
     if (medians.contains(request.size)) continue;
     const NamedInputs inputs = request.inputs();
     std::vector<double> times;
-    encoder.run_raw(inputs);
+    for (int i = 0; i < Specialization{}.after; ++i) encoder.run_raw(inputs);
+    encoder.wait_for_specialization();
     for (int i = 0; i < kWarmRuns; ++i) {
       const auto start = Clock::now();
       encoder.run_raw(inputs);
@@ -170,13 +171,16 @@ bool report_requests(const char* name, const std::vector<Request>& requests, con
 }
 
 bool run(std::span<char* const> names) {
-  if (!names.empty()) throw user_error("usage: bench_stream");
+  const bool plain = names.size() == 1 && names[0] == std::string_view("plain");
+  if (!names.empty() && !plain) throw user_error("usage: bench_stream [plain]");
   const std::vector<Request> requests = make_requests();
   const Folder folder;
   fmt::print(stderr, "{} requests, cold\n", kRequests);
+  const Specialization on, off{.most = 0};
+  const CompileOptions options{.threads = kThreads, .specialize = plain ? off : on};
   std::optional<CompiledGraph> encoder;
   const Pass cold = pass(requests, [&](const NamedInputs& inputs) -> const TensorView& {
-    if (!encoder) encoder = Session().compile_onnx(folder.model(), {.threads = kThreads});
+    if (!encoder) encoder = Session().compile_onnx(folder.model(), options);
     return encoder->run_raw(inputs)[0];
   });
   fmt::print(stderr, "{:.1f} s; each size, warm\n", cold.after_first());
@@ -188,8 +192,9 @@ bool run(std::span<char* const> names) {
   check_results(cold, warm);
   fmt::print(
       "{{\"bench\": \"stream: the first request, with the compile\", \"ms\": {:.1f}, \"seed\": {}, "
-      "\"sizes\": {}, \"threads\": {}}}\n",
-      cold.times[0] * 1e3, kSeed, medians.size(), encoder->threads());
+      "\"sizes\": {}, \"threads\": {}, \"specialized_sizes\": {}}}\n",
+      cold.times[0] * 1e3, kSeed, medians.size(), encoder->threads(),
+      encoder->specialization_stats().shapes);
   bool met = report_requests("stream: 99% of the requests after it", requests, cold, medians, 3,
                              0.002, 0.99);
   met &= report_requests("stream: the worst of them", requests, cold, medians, 5, 0.005, 1);
