@@ -1,8 +1,6 @@
 // CompiledGraph::load: see program/artifact.h for the file.
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <mutex>
 
 #include "base/cpu_info.h"
 #include "base/error.h"
@@ -12,6 +10,7 @@
 #include "compiled/choose_variant.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
+#include "compiled/shared_weights.h"
 #include "compiled/weights_path.h"
 #include "program/artifact.h"
 #include "program/check_params.h"
@@ -29,36 +28,15 @@ program::FileBytes map(const std::string& path) {
   return {bytes, std::move(file), path};
 }
 
-bool is_same(const Weights& a, const Weights& b) {
-  return std::ranges::equal(a.items, b.items, [](const auto& x, const auto& y) {
-    return x->bytes().data() == y->bytes().data() && x->bytes().size() == y->bytes().size() &&
-           std::ranges::equal(x->digests(), y->digests());
-  });
-}
-
-// Of graphs that have the same file mapped, one: what one of them has checked, the others need not.
-std::shared_ptr<const Weights> shared(std::shared_ptr<const Weights> weights) {
-  struct Known {
-    std::mutex mutex;
-    std::map<const void*, std::weak_ptr<const Weights>> by_file;
-  };
-  static Known& known = *new Known;
-  const std::lock_guard lock(known.mutex);
-  std::erase_if(known.by_file, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<const Weights>& found = known.by_file[weights->file.owner.get()];
-  if (auto other = found.lock(); other && is_same(*other, *weights)) return other;
-  found = weights;
-  return weights;
-}
-
 std::shared_ptr<const Weights> open_weights(const Artifact& artifact, const std::string& path) {
-  if (!artifact.has_weights_beside()) return shared(artifact.weights().take());
+  if (!artifact.has_weights_beside()) return compiled::share(artifact.weights().take());
   auto file = map_shared(weights_path(path));
   if (!file)
     throw user_error("[{}] the artifact cannot be used: its weights are beside it, but {}", path,
                      file.error().what());
   const auto bytes = file.value()->bytes();
-  return shared(artifact.weights({bytes, std::move(file.value()), weights_path(path)}).take());
+  return compiled::share(
+      artifact.weights({bytes, std::move(file.value()), weights_path(path)}).take());
 }
 
 Device choose_device(const Artifact& artifact, const LoadOptions& options) {

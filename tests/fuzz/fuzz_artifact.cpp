@@ -63,9 +63,9 @@ void run(const Program& read) {
   auto program = std::make_shared<Program>(read);
   program->device = program::DeviceKind::Cpu;
   program->cpu = {};
-  static ThreadPool pool(1);
+  static const std::unique_ptr<ThreadPool> pool = make_worker_pool({.max_threads = 1});
   auto executor = runtime::Executor::with_functions(
-      program, pool, std::vector<program::KernelFunction>(most_code(*program), nothing));
+      program, *pool, std::vector<program::KernelFunction>(most_code(*program), nothing));
   if (!executor || has_loop(*program)) return;
   for (const program::ParamSlot& slot : program->params) {
     if (!slot.initial.empty()) continue;
