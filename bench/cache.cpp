@@ -1,7 +1,7 @@
-// What a hit in the store under all caches costs, and whether threads that hit different entries
-// disturb each other.
+// What a hit costs, in the store under all caches and in the caches themselves, and whether threads
+// that hit different entries disturb each other.
 //
-//   bench_cache [hit|threads ...]
+//   bench_cache [hit|threads|compile_cache|buckets ...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "bench/program.h"
 #include "bench/report.h"
 #include "cache/memory_store.h"
+#include "tenon/tenon.h"
 
 namespace tenon::bench {
 namespace {
@@ -80,7 +81,44 @@ bool threads() {
                             one / two, one / shared));
 }
 
-constexpr Figure kFigures[] = {{"hit", hits}, {"threads", threads}};
+Graph doubled() {
+  Graph g;
+  const Value x = g.input("x", {{4}, DType::F32});
+  g.set_outputs({{"y", g.add(x, x)}});
+  return g;
+}
+
+// The least nanoseconds of a call.
+template <typename Call>
+double nanoseconds_of(const Call& call) {
+  std::vector<double> times;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = Clock::now();
+    for (uint64_t n = 0; n < kHits; ++n) call(n);
+    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+    times.push_back(took.count() / static_cast<double>(kHits));
+  }
+  return std::ranges::min(times);
+}
+
+bool compile_cache() {
+  CompileCache cache(Device::Cpu(), kEntries);
+  const auto get = [&](uint64_t n) { cache.get_or_compile(key_of(n % kEntries), doubled); };
+  for (uint64_t n = 0; n < kEntries; ++n) get(n);
+  return report("a hit in a CompileCache", "ns", nanoseconds_of(get), 300);
+}
+
+bool buckets() {
+  BucketedCompileCache cache(Device::Cpu(), BucketedCompileCache::power_of_two_ladder(1, 1 << 20));
+  const auto get = [&](uint64_t n) {
+    cache.get_or_compile(int64_t{1} << n % 20, [](int64_t) { return doubled(); });
+  };
+  for (uint64_t n = 0; n < 20; ++n) get(n);
+  return report("a hit in a BucketedCompileCache", "ns", nanoseconds_of(get), 300);
+}
+
+constexpr Figure kFigures[] = {
+    {"hit", hits}, {"threads", threads}, {"compile_cache", compile_cache}, {"buckets", buckets}};
 
 bool run(std::span<char* const> names) { return measure(kFigures, names); }
 

@@ -67,6 +67,9 @@ struct CompileOptions {
   // TENON_SPECIALIZE says, by default not.
   std::optional<Specialization> specialize = {};
   std::optional<Profile> profile = {};
+  // Whether what is compiled is kept on disk, and taken from there where it was compiled before: in
+  // the folder that TENON_CACHE_DIR names. Absent: no. docs/disk_cache.md.
+  std::optional<bool> disk_cache = {};
   std::optional<Verbosity> verbosity = {};  // of this compile; absent: as TENON_LOG says
   // What logs and dumps call the model. Empty: the name of the module, or the path of the file.
   std::string name = {};

@@ -28,6 +28,7 @@ struct CompileStats {
   double milliseconds = 0;
   int kernels = 0;             // structurally equal ones once
   int kernels_from_cache = 0;  // of these: compiled before, for another graph of this process
+  bool from_disk = false;      // nothing was compiled: the disk cache had all of it
   int steps = 0;               // of a run
   int64_t weight_bytes = 0;    // parameters as given
   int64_t packed_bytes = 0;    // weights made ready for the kernels

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,13 @@
 
 namespace tenon {
 
+namespace cache {
+class DiskStore;
+}
 namespace driver {
+struct Compiled;
+struct Lir;
 struct Options;
-struct UniqueKernel;
 }  // namespace driver
 namespace graph {
 class Graph;  // the tensor IR
@@ -50,12 +55,21 @@ class Session {
 
  private:
   using ReadGraph = std::function<graph::Graph(const driver::Options&)>;
-  static CompiledGraph finish(const ReadGraph& read, const std::map<std::string, int>& marked,
-                              const CompileOptions& options);
-  static CompiledGraph load(program::Program program, int kernels,
-                            std::vector<driver::UniqueKernel> scheduled,
+  friend class AotCache;
+  CompiledGraph finish(const ReadGraph& read, const std::map<std::string, int>& marked,
+                       const CompileOptions& options) const;
+  // Of an optimized graph, whose plan `plan` gives where nothing has it yet.
+  CompiledGraph finish_planned(const graph::Graph& graph, const std::function<driver::Lir()>& plan,
+                               const CompileOptions& options) const;
+  CompileOptions options_beside(const LirModule& lir, const CompileOptions& given) const;
+  CompiledGraph specialize(const LirModule& base, const DimBinding& binding,
+                           const CompileOptions& given) const;
+  static CompiledGraph load(driver::Compiled& compiled, const std::function<driver::Lir()>& plan,
                             const CompileOptions& options);
+  std::shared_ptr<cache::DiskStore> store_of(const CompileOptions& options) const;
+
   CompileOptions defaults_;
+  std::shared_ptr<cache::DiskStore> store_;  // null: as the options say
 };
 
 }  // namespace tenon

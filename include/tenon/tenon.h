@@ -9,6 +9,7 @@
 //   std::span<const float> hidden = outputs[0].as<float>();
 #pragma once
 
+#include "tenon/aot_cache.h"
 #include "tenon/artifact.h"
 #include "tenon/binding_manifest.h"
 #include "tenon/bucket.h"

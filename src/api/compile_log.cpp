@@ -10,6 +10,11 @@ namespace tenon {
 void log_compiled(const std::string& name, const program::Program& program,
                   const CompileStats& stats) {
   if (!log_enabled(LogLevel::Info)) return;
+  if (stats.from_disk) {
+    log(LogLevel::Info, "loaded {} for {} from the disk cache in {:.1f} ms: {} kernels, {} steps",
+        name, program::name_of(program.device), stats.milliseconds, stats.kernels, stats.steps);
+    return;
+  }
   const plan::Figures memory = plan::figures(program);
   log(LogLevel::Info,
       "compiled {} for {} in {:.1f} ms: {} kernels ({} compiled, {} from the kernel cache), {} "

@@ -130,6 +130,7 @@ CompileOptions merged(const CompileOptions& base, const CompileOptions& given) {
   take(result.optimizer, given.optimizer);
   take(result.specialize, given.specialize);
   take(result.profile, given.profile);
+  take(result.disk_cache, given.disk_cache);
   take(result.verbosity, given.verbosity);
   take(result.name, given.name);
   return result;

@@ -5,53 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <set>
-#include <sstream>
 #include <tuple>
 
-#include "api/driver_options.h"
-#include "api/planned_by.h"
-#include "api/specialized.h"
-#include "base/knobs.h"
-#include "driver/pipeline.h"
+#include "api/option_texts.h"
 
 namespace tenon {
 namespace {
 
-// As it is chosen on CPUs; GPUs have no choice.
-std::string codegen_of(const CompileOptions& options) {
-  const std::string& name = options.codegen.empty() ? knobs().codegen : options.codegen;
-  return name.empty() ? "llvm" : name;
-}
-
-using Texts = std::map<std::string, std::string>;  // by the option's name
-
-Texts texts_of(const CompileOptions& given) {
-  const CompileOptions profiled = with_profile(given);
-  const CompileOptions o =
-      planned_by(profiled, driver::Pipeline(driver_options(profiled)).options());
-  Texts texts;
-  std::istringstream lines(print_planned_by(o));
-  for (std::string line; std::getline(lines, line);) {  // `  NAME VALUE`
-    const size_t end = line.find(' ', 2);
-    texts[line.substr(2, end - 2)] = line.substr(end + 1);
-  }
-  texts["device"] = to_string(device_of(o));  // with its index
-  texts["threads"] = o.threads == 0 ? "all" : fmt::to_string(o.threads);
-  texts["codegen"] = codegen_of(o);
-  const auto special = specialization_of(o);
-  texts["specialize"] = special ? fmt::format("after {}, cpu_share {}, most {}", special->after,
-                                              special->cpu_share, special->most)
-                                : "";
-  texts["fusion.policy"] = o.fusion.policy == FusionPolicy::Fusable ? "fusable" : "direct";
-  texts["fusion.assert_clean"] = fmt::to_string(o.fusion.assert_clean.value_or(false));
-  for (const auto& [name, value] : o.dim_binding.values())
-    texts["dim_binding." + name] = fmt::to_string(value);
-  for (const auto& [name, range] : o.dim_bounds)
-    texts["dim_bounds." + name] = fmt::format("{}..{}", range.first, range.second);
-  return texts;
-}
-
-std::string text_of(const Texts& texts, const std::string& name) {
+std::string text_of(const OptionTexts& texts, const std::string& name) {
   const auto found = texts.find(name);
   return found == texts.end() || found->second.empty() ? "none" : found->second;
 }
@@ -69,9 +30,9 @@ bool are_given_alike(const CompileOptions& a, const CompileOptions& b) {
 
 std::string differing_options(const CompileOptions& before, const CompileOptions& now) {
   if (are_given_alike(before, now)) return {};
-  const Texts old_texts = texts_of(before), new_texts = texts_of(now);
+  const OptionTexts old_texts = option_texts(before), new_texts = option_texts(now);
   std::set<std::string> names;
-  for (const Texts* texts : {&old_texts, &new_texts}) {
+  for (const OptionTexts* texts : {&old_texts, &new_texts}) {
     for (const auto& [name, text] : *texts) names.insert(name);
   }
   std::vector<std::string> differing;

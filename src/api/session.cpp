@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "api/compile_log.h"
+#include "api/disk_cache.h"
 #include "api/driver_options.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"
@@ -49,64 +50,82 @@ void check_no_states(const graph::Graph& graph) {
   }
 }
 
-compiled::ActiveProgram opened(program::Program program, int kernels, ActiveExtentReport report,
-                               std::vector<driver::UniqueKernel> scheduled,
+using Plan = std::function<driver::Lir()>;
+
+// What code for given extents is made of: a program that was found on disk is planned again.
+ScheduledKernels scheduled_of(driver::Compiled& compiled, const Plan& plan) {
+  if (compiled.restored) return [plan] { return plan().kernels; };
+  return [kernels = std::move(compiled.scheduled)] { return kernels; };
+}
+
+Plan plan_of(const graph::Graph& source, const driver::Options& how) {
+  return [source, how] {
+    driver::Pipeline pipeline(how);
+    return pipeline.plan(pipeline.optimize(pipeline.preprocess(source)).graph);
+  };
+}
+
+compiled::ActiveProgram opened(driver::Compiled compiled, const Plan& plan,
                                const CompileOptions& options) {
-  auto shared = std::make_shared<const program::Program>(std::move(program));
-  compiled::ActiveProgram active{shared, open(options, shared), kernels, std::move(report)};
+  auto shared = std::make_shared<const program::Program>(std::move(compiled.program));
+  compiled::ActiveProgram active{shared, open(options, shared), compiled.kernels,
+                                 std::move(compiled.active)};
   if (active.executor)
-    active.specializer = specialize(*active.executor, shared, std::move(scheduled), options);
+    active.specializer =
+        specialize(*active.executor, shared, scheduled_of(compiled, plan), options);
   return active;
 }
 
 // Of a graph that was compiled before, for a bucket.
 compiled::ActiveProgram compile_bucket(const graph::Graph& graph, const graph::BucketAxes& marked,
-                                       int64_t upper, const CompileOptions& options) {
+                                       int64_t upper, const CompileOptions& options,
+                                       cache::DiskStore* store) {
   const auto level = verbosity_of(options);
   if (marked.empty()) check_no_states(graph);
   driver::Options how = driver_options(options);
   how.bucket_axes = graph::bucket_axes(graph, marked, upper);
-  driver::Compiled compiled = driver::compile_or_save(graph, how);
+  driver::Compiled compiled = compile_graph(graph, how, options, store);
   if (compiled.active.upper == 0) {
     compiled.active = {.upper = upper, .fallback = "the pass active_extent is skipped"};
     for (const auto& [input, axis] : how.bucket_axes)
       compiled.active.inputs.push_back({input, {axis}});
   }
-  return opened(std::move(compiled.program), compiled.kernels, std::move(compiled.active),
-                std::move(compiled.scheduled), options);
+  return opened(std::move(compiled), plan_of(graph, how), options);
 }
 
 // Of one that was planned.
 compiled::ActiveProgram plan_bucket(const graph::Graph& graph, int64_t upper,
-                                    const CompileOptions& options) {
+                                    const CompileOptions& options, cache::DiskStore* store) {
   const auto level = verbosity_of(options);
   check_no_states(graph);
   graph::ActiveGraph active =
       graph::with_active_extent(graph, graph::bucket_axes(graph, {}, upper));
-  driver::Pipeline pipeline(driver_options(options));
-  driver::Lir lir = pipeline.plan(active.graph);
-  const int kernels = lir.body_kernels + static_cast<int>(lir.kernels.size());
-  const std::vector<driver::UniqueKernel> scheduled = lir.kernels;
-  return opened(pipeline.generate(std::move(lir)), kernels, std::move(active.report), scheduled,
-                options);
+  const Plan plan = [graph = active.graph, how = driver_options(options)] {
+    return driver::Pipeline(how).plan(graph);
+  };
+  driver::Compiled compiled = compile_planned(active.graph, plan, options, store);
+  compiled.active = std::move(active.report);
+  return opened(std::move(compiled), plan, options);
 }
 
 }  // namespace
 
-// What every way of compiling ends with. `scheduled`: what code for given extents is made of.
-CompiledGraph Session::load(program::Program compiled, int kernels,
-                            std::vector<driver::UniqueKernel> scheduled,
+// What every way of compiling ends with.
+CompiledGraph Session::load(driver::Compiled& compiled, const Plan& plan,
                             const CompileOptions& options) {
-  auto program = std::make_shared<const program::Program>(std::move(compiled));
+  auto program = std::make_shared<const program::Program>(std::move(compiled.program));
   auto executor = open(options, program);
   auto impl = std::make_unique<CompiledGraph::Impl>(std::move(program), device_of(options),
                                                     std::move(executor));
   impl->name = name_of(options);
-  impl->stats.kernels = kernels;
+  impl->stats.kernels = compiled.kernels;
+  impl->stats.kernels_from_cache = compiled.kernels_from_cache;
+  impl->stats.from_disk = compiled.restored;
   impl->stats.steps = static_cast<int>(impl->program->steps.size());
   impl->asked_to_specialize = specialization_of(options).has_value();
   if (impl->loaded) {
-    impl->specializer = specialize(*impl->loaded, impl->program, std::move(scheduled), options);
+    impl->specializer =
+        tenon::specialize(*impl->loaded, impl->program, scheduled_of(compiled, plan), options);
     impl->stats.weight_bytes = impl->loaded->params().param_bytes();
     impl->stats.packed_bytes = impl->loaded->params().packed_bytes();
   }
@@ -115,7 +134,7 @@ CompiledGraph Session::load(program::Program compiled, int kernels,
 
 // Of a graph, wherever it comes from.
 CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string, int>& marked,
-                              const CompileOptions& options) {
+                              const CompileOptions& options) const {
   const auto begin = Clock::now();
   const auto level = verbosity_of(options);
   driver::Options how = driver::with_dump(driver_options(options));
@@ -124,24 +143,32 @@ CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string,
   if (graph.outputs().empty())
     throw user_error("[compile] the graph has no outputs: call set_outputs before");
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
-  driver::Compiled compiled = driver::compile_or_save(graph, how);
-  CompiledGraph result =
-      load(std::move(compiled.program), compiled.kernels, std::move(compiled.scheduled), options);
+  const std::shared_ptr<cache::DiskStore> store = store_of(options);
+  driver::Compiled compiled = compile_graph(graph, how, options, store.get());
+  CompiledGraph result = load(compiled, plan_of(graph, how), options);
   result.impl().fusion = std::move(compiled.fusion);
   result.impl().dispatch = std::move(compiled.dispatch);
   result.impl().serve_rows(std::move(compiled.active));
-  result.impl().make_active = [graph = std::move(graph), marked, options](int64_t upper) {
-    return compile_bucket(graph, marked, upper, options);
+  result.impl().make_active = [graph = std::move(graph), marked, options, store](int64_t upper) {
+    return compile_bucket(graph, marked, upper, options, store.get());
   };
   CompileStats& stats = result.impl().stats;
-  stats.kernels_from_cache = compiled.kernels_from_cache;
   stats.milliseconds = milliseconds_since(begin);
   log_compiled(how.name, *result.impl().program, stats);
   return result;
 }
 
+// Null: what is compiled is not kept.
+std::shared_ptr<cache::DiskStore> Session::store_of(const CompileOptions& options) const {
+  if (store_) return store_;
+  if (!options.disk_cache.value_or(false)) return nullptr;
+  return {std::shared_ptr<void>(), &default_disk_store()};  // nobody's: it lives with the process
+}
+
 Session Session::with_policy(PrecisionPolicy policy) const {
-  return Session(merged(defaults_, {.precision_policy = PrecisionOptions{.policy = policy}}));
+  Session result = *this;
+  result.defaults_ = merged(defaults_, {.precision_policy = PrecisionOptions{.policy = policy}});
+  return result;
 }
 
 CompiledGraph Session::compile(const Graph& graph, const CompileOptions& given) const {
@@ -177,24 +204,44 @@ CompiledGraph Session::compile(const GraphModule& module, const CompileOptions& 
   return compile(module.lir(), options);
 }
 
-CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given) const {
-  const auto begin = Clock::now();
-  const LirState& state = LirState::of(lir);
+// What is planned already is compiled by its own options, and by those that decide nothing.
+CompileOptions Session::options_beside(const LirModule& lir, const CompileOptions& given) const {
+  const CompileOptions& planned = LirState::of(lir).options;
   const CompileOptions asked = with_profile(merged(defaults_, given));
-  check_planned_by(state.options, asked);
-  const CompileOptions options = merged(state.options, asked);
+  check_planned_by(planned, asked);
+  return merged(planned, asked);
+}
+
+CompiledGraph Session::finish_planned(const graph::Graph& graph, const Plan& plan,
+                                      const CompileOptions& options) const {
+  const auto begin = Clock::now();
   const auto level = verbosity_of(options);
-  driver::Pipeline pipeline(driver_options(options));
-  const int kernels = state.lir.body_kernels + static_cast<int>(state.lir.kernels.size());
-  CompiledGraph result = load(pipeline.generate(state.lir), kernels, state.lir.kernels, options);
-  result.impl().make_active = [graph = state.lir.graph, options](int64_t upper) {
-    return plan_bucket(graph, upper, options);
+  const std::shared_ptr<cache::DiskStore> store = store_of(options);
+  driver::Compiled compiled = compile_planned(graph, plan, options, store.get());
+  CompiledGraph result = load(compiled, plan, options);
+  result.impl().make_active = [graph, options, store](int64_t upper) {
+    return plan_bucket(graph, upper, options, store.get());
   };
   CompileStats& stats = result.impl().stats;
-  stats.kernels_from_cache = kernels - pipeline.kernels_compiled();
   stats.milliseconds = milliseconds_since(begin);
   log_compiled(name_of(options), *result.impl().program, stats);
   return result;
+}
+
+CompiledGraph Session::compile(const LirModule& lir, const CompileOptions& given) const {
+  const CompileOptions options = options_beside(lir, given);
+  const auto plan = [lir] { return LirState::of(lir).lir; };
+  return finish_planned(LirState::of(lir).lir.graph, plan, options);
+}
+
+CompiledGraph Session::specialize(const LirModule& base, const DimBinding& binding,
+                                  const CompileOptions& given) const {
+  const CompileOptions options = options_beside(base, given);
+  const graph::Graph special = graph::specialize(LirState::of(base).lir.graph, binding.values());
+  const auto plan = [special, how = driver_options(options)] {
+    return driver::Pipeline(how).plan(special);
+  };
+  return finish_planned(special, plan, options);
 }
 
 CompiledGraph Session::compile_onnx(const std::string& path, const CompileOptions& given) const {

@@ -1,6 +1,8 @@
 // See specialized.h.
 #include "api/specialized.h"
 
+#include <mutex>
+
 #include "api/driver_options.h"
 #include "base/error.h"
 #include "base/knobs.h"
@@ -30,17 +32,41 @@ std::optional<Specialization> specialization_of(const CompileOptions& options) {
   return given;
 }
 
+namespace {
+
+// Made when it is first needed.
+class LazyCompiler {
+ public:
+  LazyCompiler(ScheduledKernels kernels, const driver::Options& options)
+      : kernels_(std::move(kernels)), options_(options) {}
+
+  const driver::KernelSpecializer& get() {
+    std::call_once(once_, [&] {
+      compiler_.emplace(kernels_(), options_);
+      kernels_ = nullptr;
+    });
+    return *compiler_;
+  }
+
+ private:
+  std::once_flag once_;
+  ScheduledKernels kernels_;
+  driver::Options options_;
+  std::optional<driver::KernelSpecializer> compiler_;
+};
+
+}  // namespace
+
 std::shared_ptr<compiled::Specializer> specialize(runtime::Executor& executor,
                                                   std::shared_ptr<const program::Program> program,
-                                                  std::vector<driver::UniqueKernel> kernels,
+                                                  ScheduledKernels kernels,
                                                   const CompileOptions& options) {
   const auto how = specialization_of(options);
   if (!how || !compiled::why_not_special(*program).empty()) return nullptr;
-  const auto compiler = std::make_shared<const driver::KernelSpecializer>(std::move(kernels),
-                                                                          driver_options(options));
+  const auto compiler = std::make_shared<LazyCompiler>(std::move(kernels), driver_options(options));
   const auto make = [compiler](int kernel, std::span<const int64_t> dims) {
     compiled::SpecialCode special;
-    special.code = compiler->generate(kernel, dims, special.compiled);
+    special.code = compiler->get().generate(kernel, dims, special.compiled);
     return special;
   };
   auto specializer =

@@ -2,6 +2,7 @@
 // compiler behind it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,11 +19,15 @@ namespace tenon {
 // sense, Unsupported where the device has no use for it.
 std::optional<Specialization> specialization_of(const CompileOptions& options);
 
+// The scheduled kernels of a program, one for each of its code; asked for when the first shape is
+// specialized, in the background.
+using ScheduledKernels = std::function<std::vector<driver::UniqueKernel>()>;
+
 // For the executor, which takes its code from now on; null where nothing is to be specialized.
 // `kernels`: those of the program.
 std::shared_ptr<compiled::Specializer> specialize(runtime::Executor& executor,
                                                   std::shared_ptr<const program::Program> program,
-                                                  std::vector<driver::UniqueKernel> kernels,
+                                                  ScheduledKernels kernels,
                                                   const CompileOptions& options);
 
 }  // namespace tenon

@@ -14,8 +14,8 @@ namespace tenon::codegen {
 namespace {
 
 constexpr Generator kGenerators[] = {
-    {"llvm", llvm_ir, generate},
-    {"c", c::source, c::generate},
+    {"llvm", llvm_version, llvm_ir, generate},
+    {"c", c::version, c::source, c::generate},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace tenon::codegen {
 
 struct Generator {
   std::string_view name;
+  std::string (*version)();  // of what it makes code with: other code may come of another one
   std::string (*source)(const kernel::Kernel& kernel, Isa isa);  // as text, for people
   std::shared_ptr<const program::Code> (*generate)(const kernel::Kernel& kernel, Isa isa);
 };

@@ -47,6 +47,7 @@ struct Compiled {
   std::vector<PassTime> times;
   int kernels = 0;             // structurally equal ones count once
   int kernels_from_cache = 0;  // of these: compiled before, in this process
+  bool restored = false;       // it was compiled before, maybe in another one
   Digest digest;               // as in Lir
   FusionReport fusion;
   DispatchReport dispatch;

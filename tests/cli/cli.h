@@ -40,8 +40,9 @@ class Cli : public ::testing::Test {
 
   // Arguments are ours: no quoting needed. `environment` is NAME=VALUE and a space, or nothing.
   static Outcome tenon(const std::string& arguments, const std::string& environment = "") {
-    const std::string command = environment + TENON_BINARY_DIR + "/bin/tenon " + arguments + " >" +
-                                path("out") + " 2>" + path("err");
+    const std::string command = "TENON_CACHE_DIR=" + path("cache") + " " + environment +
+                                TENON_BINARY_DIR + "/bin/tenon " + arguments + " >" + path("out") +
+                                " 2>" + path("err");
     const int status = std::system(command.c_str());
     return {WEXITSTATUS(status), contents(path("out")), contents(path("err"))};
   }

@@ -75,7 +75,7 @@ void write_files(const std::vector<OwnedTensor>& outputs, const std::string& fol
 void run(const RunOptions& options) {
   const Extents dims = single_extents(options.dims);
   const std::vector<GivenInput> given = read_inputs(options.inputs);
-  CompiledGraph graph = compile_model(options, options.threads);
+  CompiledGraph graph = compile_model(options, options.threads, !options.no_cache);
   Inputs inputs = plan_inputs(graph, given, dims);
   say_defaults(inputs);
   fill_inputs(graph, given, inputs);

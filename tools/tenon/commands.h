@@ -34,6 +34,7 @@ struct ModelOptions {
 };
 
 struct RunOptions : ModelOptions {
+  bool no_cache = false;  // compile, and keep nothing on disk
   int threads = 0;
   std::string output;        // a folder; empty: print instead
   int64_t memory_limit = 0;  // bytes; 0: none
@@ -69,6 +70,12 @@ struct BucketsOptions {
   double quadratic = 0;  // the work at extent u is u + quadratic * u * u
 };
 
+struct CacheOptions : ModelOptions {
+  std::string action;  // ls, why, verify, clear
+  std::string folder;  // empty: that of TENON_CACHE_DIR
+  bool remove = false;
+};
+
 struct OnnxTestOptions {
   bool symbolic = false;
   double least_symbolic = 0;  // percent of the cases
@@ -97,6 +104,7 @@ void show_artifact(const ShowOptions& options);  // of a file that compile wrote
 void demo(const DemoOptions& options);
 void devices();
 void buckets(const BucketsOptions& options);
+int cache(const CacheOptions& options);         // the exit code: 1 where entries are damaged
 int onnx_test(const OnnxTestOptions& options);  // the exit code: 1 where a case failed
 int replay(const ReplayOptions& options);  // the exit code: 1 where device and interpreter differ
 

@@ -97,9 +97,10 @@ CompileOptions compile_options(const ModelOptions& options) {
           .optimizer = parse_optimizer(options.optimizer)};
 }
 
-CompiledGraph compile_model(const ModelOptions& options, int threads) {
+CompiledGraph compile_model(const ModelOptions& options, int threads, bool disk_cache) {
   const std::string& path = options.model;
-  const CompileOptions how = compile_options(options);
+  CompileOptions how = compile_options(options);
+  how.disk_cache = disk_cache;
   const Device device = *how.device;
   if (!is_available(device))
     throw Error(ErrorKind::User,
@@ -112,7 +113,8 @@ CompiledGraph compile_model(const ModelOptions& options, int threads) {
   // People see that something is under way; in a log, an error is one line.
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "tenon: compiling {} ...\n", path);
   CompiledGraph graph = Session().compile_onnx(path, how);
-  fmt::print(stderr, "tenon: {}: {} kernels compiled in {:.0f} ms\n", path, graph.stats().kernels,
+  fmt::print(stderr, "tenon: {}: {} kernels {} in {:.0f} ms\n", path, graph.stats().kernels,
+             graph.stats().from_disk ? "from the disk cache" : "compiled",
              graph.stats().milliseconds);
   if (threads > 0) use_threads(graph, threads);
   return graph;

@@ -7,8 +7,12 @@
 
 namespace tenon::cli {
 
-// threads 0: as many as this process may use.
-CompiledGraph compile_model(const ModelOptions& options, int threads);
+// threads 0: as many as this process may use. disk_cache: read what was compiled before, keep what
+// is compiled now.
+CompiledGraph compile_model(const ModelOptions& options, int threads, bool disk_cache = false);
+
+// What the command line says, or a UsageError.
+CompileOptions compile_options(const ModelOptions& options);
 
 // Whether the file is one that `tenon compile` wrote, by how it begins.
 bool is_artifact(const std::string& path);

@@ -44,6 +44,7 @@ struct CommandLine {
   ShowOptions show;
   DemoOptions demo;
   BucketsOptions buckets;
+  CacheOptions cache;
   OnnxTestOptions onnx_test;
   ReplayOptions replay;
 
@@ -58,6 +59,7 @@ struct CommandLine {
                 demo.threads);
     app.add_subcommand("devices", "List the devices, and why those that cannot be used cannot");
     add_buckets();
+    add_cache();
     add_onnx_test();
     add_replay();
   }
@@ -88,6 +90,11 @@ struct CommandLine {
         ->take_all()
         ->allow_extra_args(false)
         ->type_name("NAME=EXTENT");
+    add_compile_options(command, options);
+  }
+
+  // What decides the code of a model.
+  static void add_compile_options(CLI::App* command, ModelOptions& options) {
     add_precision(command, options.precision);
     add_policy(command, options.policy);
     add_optimizer(command, options.optimizer);
@@ -162,17 +169,16 @@ struct CommandLine {
                      "inside (default), or beside: in FILE.weights, which must stay next to FILE")
         ->check(CLI::IsMember({"inside", "beside"}))
         ->type_name("PLACE");
-    add_precision(command, compile.precision);
-    add_policy(command, compile.policy);
-    add_optimizer(command, compile.optimizer);
-    add_codegen(command, compile.codegen);
-    add_device(command, compile.device);
+    add_compile_options(command, compile);
   }
 
   void add_run() {
     CLI::App* command = app.add_subcommand("run", "Run a model once");
     add_model_options(command, run, "The extent of a symbolic dim: seq=128");
     add_threads(command, run.threads);
+    command->add_flag(
+        "--no-cache", run.no_cache,
+        "Compile, even where the model was compiled before, and keep nothing on disk");
     command
         ->add_option("--output", run.output,
                      "Folder for the outputs, as NAME.npy (default: print a summary)")
@@ -246,6 +252,30 @@ struct CommandLine {
         ->type_name("B");
   }
 
+  void add_cache() {
+    CLI::App* command =
+        app.add_subcommand("cache", "Look at what is kept on disk of models compiled before");
+    command->require_subcommand(1);
+    const auto add = [&](const char* name, const char* help) {
+      CLI::App* action = command->add_subcommand(name, help);
+      action
+          ->add_option("--dir", cache.folder,
+                       "The cache's folder (default: TENON_CACHE_DIR, or tenon in $XDG_CACHE_HOME "
+                       "or ~/.cache)")
+          ->check(kNotEmpty)
+          ->type_name("FOLDER");
+      action->callback([this, name] { cache.action = name; });
+      return action;
+    };
+    add("ls", "List the entries, the last used first");
+    CLI::App* why = add("why", "Say whether `tenon run` would find a model, or what differs");
+    add_model(why, cache.model);
+    add_compile_options(why, cache);
+    add("verify", "Read every entry whole; exit code 1 where one is damaged")
+        ->add_flag("--remove", cache.remove, "Remove those that are damaged");
+    add("clear", "Remove all entries");
+  }
+
   void add_onnx_test() {
     CLI::App* command =
         app.add_subcommand("onnx-test", "Run cases in the ONNX backend test format");
@@ -293,15 +323,17 @@ struct CommandLine {
   }
 };
 
+std::string commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // What could have been written where something unknown was.
 std::string choices(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
+  if (parsed.empty()) return "commands: " + commands_of(app);
   std::vector<std::string> names;
-  if (parsed.empty()) {
-    for (const CLI::App* command : app.get_subcommands(nullptr))
-      names.push_back(command->get_name());
-    return fmt::format("commands: {}", fmt::join(names, ", "));
-  }
   for (const CLI::Option* option : parsed[0]->get_options()) {
     if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames()[0]);
   }
@@ -316,6 +348,9 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error,
     const char* kind = first_argument[0] == '-' ? "option" : "command";
     return fmt::format("unknown {} '{}'; {}", kind, first_argument, choices(app));
   }
+  const CLI::App& command = *parsed[0];
+  if (!command.get_subcommands(nullptr).empty() && command.get_subcommands().empty())
+    return fmt::format("`tenon {}` needs one of: {}", command.get_name(), commands_of(command));
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     return fmt::format("not understood: {}; {}", fmt::join(app.remaining(true), " "), choices(app));
   }
@@ -338,6 +373,7 @@ int call(const CommandLine& line) {
   if (name == "demo") demo(line.demo);
   if (name == "devices") devices();
   if (name == "buckets") buckets(line.buckets);
+  if (name == "cache") exit_code = cache(line.cache);
   if (name == "onnx-test") exit_code = onnx_test(line.onnx_test);
   if (name == "replay") exit_code = replay(line.replay);
   if (std::fflush(stdout) != 0 || std::ferror(stdout))

@@ -8,6 +8,8 @@
 
 namespace tenon::codegen::c {
 
+std::string version() { return knobs().cc; }
+
 std::string source(const kernel::Kernel& kernel, Isa isa) { return Emitter(kernel, isa).emit(); }
 
 std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa isa) {

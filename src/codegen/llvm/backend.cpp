@@ -12,11 +12,13 @@
 #include <llvm/Transforms/Scalar.h>
 
 #include <array>
+#include <atomic>
 #include <iterator>
 #include <mutex>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "codegen/llvm/generate.h"
 
 namespace tenon::codegen {
 
@@ -54,7 +56,10 @@ const char* const kUnneeded[] = {
     &llvm::XRayInstrumentationID,
 };
 
+std::atomic<bool> started = false;
+
 std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
+  started = true;
   static std::once_flag once;
   std::call_once(once, [] {
     log(LogLevel::Debug, "LLVM is initialized");
@@ -75,6 +80,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
 }
 
 }  // namespace
+
+bool llvm_is_started() { return started; }
 
 Backend::Backend(Isa isa, llvm::CodeGenFileType type) : machine_(make_machine(isa)) {
   add_passes(type);

@@ -1,6 +1,7 @@
 // From a kernel to a module, and from there to text or machine code.
 #include "codegen/llvm/generate.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
@@ -45,6 +46,8 @@ std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa 
   return std::make_shared<program::Code>(
       link_object(std::as_bytes(std::span(object)), kernel.name));
 }
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 std::string llvm_ir(const kernel::Kernel& kernel, Isa isa) {
   const Backend& backend = Backend::of(isa, llvm::CodeGenFileType::ObjectFile);
