@@ -16,7 +16,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "tenon/aot_cache.h"
 #include "tenon/compiled_handle.h"
 #include "tenon/model_source.h"
 #include "tenon/pipeline.h"
@@ -45,6 +47,16 @@ class DynamicDimCompileCache {
                                    const CompileOptions& options = {}) {
     return specialized(key, binding, [&]() -> ModelSource { return build(); }, options);
   }
+  // The same through a cache on disk: from memory, else from there, else compiled and kept in both.
+  // What is there is found by content; `base` is what logs call the model.
+  template <typename Build>
+  CompiledHandle get_or_specialize_aot(AotCache& aot, const std::string& base, uint64_t key,
+                                       const DimBinding& binding, Build&& build,
+                                       const CompileOptions& options = {}) {
+    return specialized(
+        key, binding, [&]() -> ModelSource { return build(); }, merged({.name = base}, options),
+        &aot);
+  }
 
   // The template, made where there is none. `build` is called once, however many threads ask; after
   // an exception of it or of the compiler there is none.
@@ -66,7 +78,7 @@ class DynamicDimCompileCache {
  private:
   using Build = std::function<ModelSource()>;
   CompiledHandle specialized(uint64_t key, const DimBinding& binding, const Build& build,
-                             const CompileOptions& options);
+                             const CompileOptions& options, AotCache* aot = nullptr);
   CompileResult made_template(const Build& build, const CompileOptions& options);
 
   std::unique_ptr<TemplateStore> store_;

@@ -16,7 +16,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
+#include "tenon/aot_cache.h"
 #include "tenon/binding_manifest.h"
 #include "tenon/component_handle.h"
 #include "tenon/model_component.h"
@@ -64,6 +66,15 @@ class ModelCompilePipeline {
                                 const CompileOptions& options = {}) {
     return compiled(binding, [&]() -> ModelSource { return build(); }, options);
   }
+  // By a key of yours and through a cache on disk, as DynamicDimCompileCache does it.
+  template <std::invocable Build>
+  CompiledHandle get_or_specialize_aot(AotCache& aot, const std::string& base, uint64_t key,
+                                       const DimBinding& binding, Build&& build,
+                                       const CompileOptions& options = {}) {
+    return specialized(
+        key, binding, [&]() -> ModelSource { return build(); }, merged({.name = base}, options),
+        &aot);
+  }
 
   // The component, by its cache_key(): compiled now, or, where its mode says so, when the handle is
   // first used. Where it has a dispatch policy that the template was not planned by, the model is
@@ -96,6 +107,8 @@ class ModelCompilePipeline {
   CompileResult made_template(const Build& build, const CompileOptions& options);
   CompiledHandle compiled(const DimBinding& binding, const Build& build,
                           const CompileOptions& options);
+  CompiledHandle specialized(uint64_t key, const DimBinding& binding, const Build& build,
+                             const CompileOptions& options, AotCache* aot);
   CompiledComponent made_component(const ModelComponent& component, const Build& build,
                                    const CompileOptions& options);
 

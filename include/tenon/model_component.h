@@ -32,6 +32,7 @@ struct ModelVariant {
 enum class CompileMode : uint8_t {
   Jit,   // at once
   Lazy,  // at its first use
+  Aot,   // earlier: read from disk, in the folder of TENON_CACHE_DIR; else at once, and kept there
 };
 
 struct ModelComponent {

@@ -56,6 +56,7 @@ class Session {
  private:
   using ReadGraph = std::function<graph::Graph(const driver::Options&)>;
   friend class AotCache;
+  friend class TemplateStore;  // of the caches that specialize
   CompiledGraph finish(const ReadGraph& read, const std::map<std::string, int>& marked,
                        const CompileOptions& options) const;
   // Of an optimized graph, whose plan `plan` gives where nothing has it yet.

@@ -13,10 +13,9 @@ DynamicDimCompileCache::~DynamicDimCompileCache() = default;
 
 CompiledHandle DynamicDimCompileCache::specialized(uint64_t key, const DimBinding& binding,
                                                    const Build& build,
-                                                   const CompileOptions& options) {
+                                                   const CompileOptions& options, AotCache* aot) {
   if (!contains(key)) store_->ensure(build, options);
-  return handle_of(store_->compile(key, binding, options,
-                                   [&] { return store_->find()->result.lir.specialize(binding); }));
+  return handle_of(store_->specialize(key, [&] { return store_->find(); }, binding, options, aot));
 }
 
 CompileResult DynamicDimCompileCache::made_template(const Build& build,

@@ -57,8 +57,9 @@ std::string_view name_of(DispatchPolicy policy) {
   return legalize::kDispatchPolicies[static_cast<size_t>(policy)];
 }
 
-// With the component's policy, in the place of the one there would be.
-CompileOptions with_dispatch(const ModelComponent& component, CompileOptions options) {
+// With the component's policy, in the place of the one there would be, and with its mode.
+CompileOptions options_for(const ModelComponent& component, CompileOptions options) {
+  if (component.mode == CompileMode::Aot) options.disk_cache = true;
   if (!component.dispatch) return options;
   if (options.dispatch && options.dispatch->policy != *component.dispatch)
     throw user_error("{} the component says {}, the options say {}: dispatch has one policy", kWho,
@@ -86,15 +87,19 @@ LirModule ModelCompilePipeline::specialize_template(const DimBinding& binding) c
 CompiledHandle ModelCompilePipeline::compile_lir(const LirModule& lir,
                                                  const CompileOptions& options) {
   const DimBinding binding = binding_of(lir, *existing(*store_, "compile_lir"));
-  return handle_of(store_->compile(key_of(binding), binding, options, [&] { return lir; }));
+  return handle_of(store_->compile(key_of(binding), lir, binding, options));
 }
 
 CompiledHandle ModelCompilePipeline::compiled(const DimBinding& binding, const Build& build,
                                               const CompileOptions& options) {
-  const uint64_t key = key_of(binding);
+  return specialized(key_of(binding), binding, build, options, nullptr);
+}
+
+CompiledHandle ModelCompilePipeline::specialized(uint64_t key, const DimBinding& binding,
+                                                 const Build& build, const CompileOptions& options,
+                                                 AotCache* aot) {
   if (!store_->graphs().contains(key)) store_->ensure(build, options);
-  return handle_of(
-      store_->compile(key, binding, options, [&] { return specialize_template(binding); }));
+  return handle_of(store_->specialize(key, [&] { return store_->find(); }, binding, options, aot));
 }
 
 CompiledComponent ModelCompilePipeline::get_or_compile_component(const ModelComponent& component,
@@ -105,23 +110,21 @@ CompiledComponent ModelCompilePipeline::get_or_compile_component(const ModelComp
 CompiledComponent ModelCompilePipeline::made_component(const ModelComponent& component,
                                                        const Build& build,
                                                        const CompileOptions& options) {
-  const CompileOptions asked = with_dispatch(component, options);
+  const CompileOptions asked = options_for(component, options);
   const DimBinding binding = component.dim_binding();
   const uint64_t key = component.cache_key();
-  const auto specialize = [&] {
-    return store_->ensure_dispatched(build, asked)->result.lir.specialize(binding);
-  };
+  const auto from = [&] { return store_->ensure_dispatched(build, asked); };
   const bool is_there = store_->graphs().contains(key);
   if (!is_there && component.mode == CompileMode::Lazy) {
-    const LirModule lir = specialize();
-    const auto compile = [store = store_, key, binding, asked, lir] {
-      return store->compile(key, binding, asked, [&] { return LirModule(lir); });
+    const LirModule lir = from()->result.lir.specialize(binding);
+    const auto compile = [store = store_, key, lir, binding, asked] {
+      return store->compile(key, lir, binding, asked);
     };
     return {ComponentHandle(std::make_shared<ComponentHandle::State>(compile)),
             BindingManifest::of(lir)};
   }
-  if (!is_there) store_->ensure_dispatched(build, asked);
-  CompiledStore::Entry entry = store_->compile(key, binding, asked, specialize);
+  if (!is_there) from();
+  CompiledStore::Entry entry = store_->specialize(key, from, binding, asked);
   auto state = std::make_shared<ComponentHandle::State>([entry] { return entry; });
   state->entry();
   return {ComponentHandle(std::move(state)), manifest_of(*entry->program)};
@@ -136,7 +139,7 @@ BindingManifest ModelCompilePipeline::manifest(const DimBinding& binding) const 
 BindingManifest ModelCompilePipeline::manifest(const ModelComponent& component,
                                                const CompileOptions& options) const {
   const auto from =
-      store_->ensure_dispatched(needed_by("manifest"), with_dispatch(component, options));
+      store_->ensure_dispatched(needed_by("manifest"), options_for(component, options));
   return BindingManifest::of(from->result.lir.specialize(component.dim_binding()));
 }
 

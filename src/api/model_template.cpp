@@ -24,6 +24,7 @@ CompileOptions options_of_template(const CompileOptions& options) {
   result.threads = 0;
   result.name = {};
   result.verbosity = {};
+  result.disk_cache = {};
   result.dim_binding = {};
   return result;
 }

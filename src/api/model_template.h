@@ -20,8 +20,8 @@ struct ModelTemplate {
   CompileResult result;
 };
 
-// Of all options those that a template depends on; threads, name, verbosity and the extents are
-// its entries' own.
+// Of all options those that a template depends on; threads, name, verbosity, extents and whether
+// it is kept on disk are its entries' own.
 CompileOptions options_of_template(const CompileOptions& options);
 
 }  // namespace tenon

@@ -79,17 +79,33 @@ void TemplateStore::check_options(const ModelTemplate& found, const CompileOptio
   throw user_error("{} the template was planned by other options: {}", who_, different);
 }
 
-TemplateStore::Entry TemplateStore::compile(uint64_t key, const DimBinding& binding,
-                                            const CompileOptions& options,
-                                            FunctionRef<LirModule()> lir) {
+TemplateStore::Entry TemplateStore::specialize(uint64_t key, FunctionRef<Template()> from,
+                                               const DimBinding& binding,
+                                               const CompileOptions& options, AotCache* aot) {
+  return made(key, binding, options, [&](const Session& session, const CompileOptions& named) {
+    const LirModule& lir = from()->result.lir;
+    return aot ? aot->specialize_cached(lir, binding, merged(session.defaults(), named))
+               : session.specialize(lir, binding, named);
+  });
+}
+
+TemplateStore::Entry TemplateStore::compile(uint64_t key, const LirModule& lir,
+                                            const DimBinding& binding,
+                                            const CompileOptions& options) {
+  return made(key, binding, options, [&](const Session& session, const CompileOptions& named) {
+    return session.compile(lir, named);
+  });
+}
+
+TemplateStore::Entry TemplateStore::made(uint64_t key, const DimBinding& binding,
+                                         const CompileOptions& options, Compile compile) {
   check_has_no_binding(options, who_);
   CompileOptions bound = options;
   bound.dim_binding = binding;
   return graphs_.compile(key, bound, [&](const Session& session) {
     const Template from = find();
     TENON_CHECK(from, "[cache] an entry without a template");
-    const CompileOptions named = merged({.name = from->module().name()}, options);
-    CompiledGraph graph = session.compile(lir(), named);
+    CompiledGraph graph = compile(session, merged({.name = from->module().name()}, options));
     if (from->params()) graph.use_params(*from->params());
     return graph;
   });

@@ -9,6 +9,7 @@
 #include "api/compiled_store.h"
 #include "api/model_template.h"
 #include "base/function_ref.h"
+#include "tenon/aot_cache.h"
 
 namespace tenon {
 
@@ -30,11 +31,15 @@ class TemplateStore {
   Template ensure_dispatched(const Build& build, const CompileOptions& options);
   Template find() const { return templates_.find(kFirst); }  // null: there is none
 
-  // The entry of the key, else `lir` compiled, with the template's parameters. There must be a
-  // template: whoever waits for its builder must not have begun an entry that the builder could
-  // ask for. A User error where the entry was asked for with another binding or other options.
-  Entry compile(uint64_t key, const DimBinding& binding, const CompileOptions& options,
-                FunctionRef<LirModule()> lir);
+  // The entry of the key; else what the template is for these extents, compiled, through `aot`
+  // where it is not null, with the template's parameters. There must be a template: whoever waits
+  // for its builder must not have begun an entry that the builder could ask for. A User error where
+  // the entry was asked for with another binding or other options.
+  Entry specialize(uint64_t key, FunctionRef<Template()> from, const DimBinding& binding,
+                   const CompileOptions& options, AotCache* aot = nullptr);
+  // The same of a module that was specialized already.
+  Entry compile(uint64_t key, const LirModule& lir, const DimBinding& binding,
+                const CompileOptions& options);
 
   CompiledStore& graphs() { return graphs_; }
   Device device() const { return *graphs_.session().defaults().device; }
@@ -45,6 +50,9 @@ class TemplateStore {
 
   CompileOptions checked(const CompileOptions& given) const;  // with those of the session
   Template first(const Build& build, const CompileOptions& asked);
+  using Compile = FunctionRef<CompiledGraph(const Session& session, const CompileOptions& named)>;
+  Entry made(uint64_t key, const DimBinding& binding, const CompileOptions& options,
+             Compile compile);
   void check_options(const ModelTemplate& found, const CompileOptions& asked) const;
 
   const std::string who_;
