@@ -1,7 +1,7 @@
 // What a hit costs, in the store under all caches and in the caches themselves, and whether threads
 // that hit different entries disturb each other.
 //
-//   bench_cache [hit|threads|compile_cache|buckets ...]
+//   bench_cache [hit|threads|compile_cache|buckets|dims|components ...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,8 +117,37 @@ bool buckets() {
   return report("a hit in a BucketedCompileCache", "ns", nanoseconds_of(get), 300);
 }
 
+Graph doubled_rows() {
+  Graph g;
+  const Value x = g.input("x", {{sym::batch(), sym::seq(), 4}, DType::F32});
+  g.set_outputs({{"y", g.add(x, x)}});
+  return g;
+}
+
+bool dims() {
+  DynamicDimCompileCache cache(Device::Cpu(), kEntries);
+  const auto get = [&](uint64_t n) {
+    const auto batch = static_cast<int64_t>(1 + n % kEntries);
+    cache.get_or_specialize(CompileCache::shape_key(batch, 8), DimBinding::batch_seq(batch, 8),
+                            doubled_rows);
+  };
+  for (uint64_t n = 0; n < kEntries; ++n) get(n);
+  return report("a hit in a DynamicDimCompileCache", "ns", nanoseconds_of(get), 300);
+}
+
+bool components() {
+  ModelCompilePipeline pipeline(Device::Cpu(), kEntries);
+  const auto get = [&](uint64_t n) {
+    pipeline.get_or_compile(DimBinding::batch_seq(static_cast<int64_t>(1 + n % kEntries), 8),
+                            doubled_rows);
+  };
+  for (uint64_t n = 0; n < kEntries; ++n) get(n);
+  return report("a hit in a ModelCompilePipeline", "ns", nanoseconds_of(get), 300);
+}
+
 constexpr Figure kFigures[] = {
-    {"hit", hits}, {"threads", threads}, {"compile_cache", compile_cache}, {"buckets", buckets}};
+    {"hit", hits},        {"threads", threads}, {"compile_cache", compile_cache},
+    {"buckets", buckets}, {"dims", dims},       {"components", components}};
 
 bool run(std::span<char* const> names) { return measure(kFigures, names); }
 

@@ -17,11 +17,22 @@ namespace {
 
 constexpr const char* kWho = "[ModelCompilePipeline]";
 
+// A bijection that scatters (the end of splitmix64).
+uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+// For this process: a digest would cost more than all else of a hit. The store compares the binding
+// of what it finds, so that two bindings with one key would be an Error, never the other's graph.
 uint64_t key_of(const DimBinding& binding) {
-  Hasher hasher;
-  hasher.text("binding");
-  for (const auto& [name, value] : binding.values()) hasher.text(name).number(value);
-  return hasher.finish().prefix();
+  uint64_t key = 1;
+  for (const auto& [name, value] : binding.values()) {
+    key = mixed(key + std::hash<std::string>{}(name));
+    key = mixed(key + static_cast<uint64_t>(value));
+  }
+  return key;
 }
 
 // In the place of a builder, where there must be a template by now.
