@@ -196,6 +196,10 @@ class Placer {
       const bool callers = memory.op() == Op::Input || is_callers(memory);
       if (callers && !is_dense_io(source.value.shape())) return;
       if (callers && uses_.is_output(root)) return;  // a late output is the run's own memory
+      if (host_values_.contains(root)) {
+        if (is_callers(memory)) return;
+        host_values_.insert(memory);  // nor will that be a caller's
+      }
       insert(root, source.value, source.offset);
       if (uses_.is_output(root)) holds_late_output_.insert(memory);
     }
@@ -228,8 +232,8 @@ class Placer {
 
   graph::UseLists uses_;
   Regions& regions_;
-  std::vector<Value> placed_;  // in the order of places
-  std::unordered_set<Value> host_values_;
+  std::vector<Value> placed_;              // in the order of places
+  std::unordered_set<Value> host_values_;  // that the executor reads or writes: never in an output
   std::unordered_set<Value> holds_late_output_;   // and so must be the run's own memory
   OuterSymbols known_;                            // symbols that have values from the start
   std::unordered_map<std::string, int> defined_;  // symbol -> the root that gives it a value

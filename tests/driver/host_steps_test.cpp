@@ -93,6 +93,35 @@ TEST(HostSteps, OneOfTwoBranchesRuns) {
   }
 }
 
+// A value that is an output in one shape, and what a branch reads in another: which of the two is
+// there first decides nothing.
+TEST(HostSteps, BranchesReadNoMemoryOfOutputs) {
+  for (const bool output_first : {true, false}) {
+    Graph g;
+    const Value condition = g.input("condition", {{}, DType::Bool});
+    const Value stored = g.relu(g.input("x", {{8}, DType::F32}));
+    const auto shown = [&] { return g.reshape(stored, {2, 4}); };
+    const Value first = output_first ? shown() : Value{};
+    Graph bodies[] = {g.nested(), g.nested()};
+    for (Graph& body : bodies) {
+      const Value inner = body.input("inner", {{4, 2}, DType::F32});
+      body.set_outputs({{"y", &body == bodies ? body.mul(inner, inner) : inner}});
+    }
+    const Value read = g.reshape(stored, {4, 2});
+    const Value y = g.apply(Op::If, {condition, read, read},
+                            {{"then", Subgraph(std::move(bodies[0]))},
+                             {"else", Subgraph(std::move(bodies[1]))},
+                             {"extents", std::vector<Dim>{4, 2}}});
+    const Value output = output_first ? first : shown();
+    std::vector<Output> outputs = {{"shown", output}, {"y", g.relu(y)}};
+    if (!output_first) std::ranges::reverse(outputs);
+    g.set_outputs(outputs);
+    RunGraph compiled(g);
+    for (const bool taken : {true, false})
+      expect_as_interpreted(g, compiled, {{"condition", flag(taken)}, {"x", floats({8}, -3)}});
+  }
+}
+
 // Carries a vector that grows by itself each time, and gives its sum; stops at a length.
 Graph growing_loop() {
   Graph g;
