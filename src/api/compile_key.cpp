@@ -76,6 +76,7 @@ cache::KeyFields compile_key(KeyOf kind, const graph::Graph& graph, const driver
   for (const auto& [input, axis] : how.bucket_axes)
     marked.push_back(fmt::format("{} {}", input, axis));
   key.add("bucket_axes", fmt::format("{}", fmt::join(marked, ", ")));
+  key.add("bucket_axes_guessed", how.bucket_axes_guessed ? "1" : "0");
   key.add("inputs", inputs_of(graph)).add("outputs", outputs_of(graph));
   key.add("symbols", symbols_of(graph)).add("params", params_of(graph).hex());
   key.add("origins", origins_of(graph).hex());

@@ -84,6 +84,7 @@ compiled::ActiveProgram compile_bucket(const graph::Graph& graph, const graph::B
   if (marked.empty()) check_no_states(graph);
   driver::Options how = driver_options(options);
   how.bucket_axes = graph::bucket_axes(graph, marked, upper);
+  how.bucket_axes_guessed = marked.empty();
   driver::Compiled compiled = compile_graph(graph, how, options, store);
   if (compiled.active.upper == 0) {
     compiled.active = {.upper = upper, .fallback = "the pass active_extent is skipped"};
@@ -99,7 +100,7 @@ compiled::ActiveProgram plan_bucket(const graph::Graph& graph, int64_t upper,
   const auto level = verbosity_of(options);
   check_no_states(graph);
   graph::ActiveGraph active =
-      graph::with_active_extent(graph, graph::bucket_axes(graph, {}, upper));
+      graph::with_guessed_extent(graph, graph::bucket_axes(graph, {}, upper));
   const Plan plan = [graph = active.graph, how = driver_options(options)] {
     return driver::Pipeline(how).plan(graph);
   };

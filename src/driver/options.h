@@ -38,6 +38,7 @@ struct Options {
   // What the backend may take as it is; absent: all that it has kernels for.
   std::optional<std::set<std::string>> supported_ops;
   std::map<std::string, int> bucket_axes;  // marked ones of inputs: see graph/active_extent.h
+  bool bucket_axes_guessed = false;        // none of these is marked
   std::set<std::string> outer_symbols;     // of a body: those that have values around it
   bool keep_kernels = false;               // in what is compiled, so that they can be specialized
   // Called with the name of each stage and the text of what it made, where set (TENON_DUMP, `tenon

@@ -62,7 +62,10 @@ graph::Graph claimed(const graph::Graph& graph, PassContext& context) {
 
 // A bucket's extent becomes a symbol.
 graph::Graph active_extent(const graph::Graph& graph, PassContext& context) {
-  graph::ActiveGraph result = graph::with_active_extent(graph, context.options.bucket_axes);
+  const Options& options = context.options;
+  graph::ActiveGraph result = options.bucket_axes_guessed
+                                  ? graph::with_guessed_extent(graph, options.bucket_axes)
+                                  : graph::with_active_extent(graph, options.bucket_axes);
   context.active = std::move(result.report);
   return std::move(result.graph);
 }

@@ -25,6 +25,7 @@ struct Attempt {
   std::optional<Place> needed;  // it fits if this is the bucket's, and it can be
   std::string why_not;          // else
   bool unknown = false;  // of these: not that shapes do not fit, but that they cannot be told
+  bool clashes = false;  // or: an input would have the bucket's extent on an axis that is not its
   std::set<Place> open;  // of the bucket's size, taken for constants, and nothing said so
 };
 

@@ -1,10 +1,10 @@
-// See active_extent.h: attempts, each with more places for the bucket's, until one fits.
+// See active_extent.h: the bucket's axes of inputs, and what is said of them.
 #include "graph/active_extent.h"
 
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "graph/active_derivation.h"
+#include "graph/active_inputs.h"
 #include "graph/state.h"
 #include "types/active_extent.h"
 
@@ -36,21 +36,6 @@ int64_t marked_extent(const Graph& graph, const BucketAxes& marked) {
   return upper;
 }
 
-// Further places are the bucket's where the graph fits no other way.
-Attempt settle(const Graph& graph, const Symbol& active, std::set<Place>& bucket) {
-  for (;;) {
-    Attempt attempt = Derivation(graph, active, bucket).run();
-    if (!attempt.needed) return attempt;
-    bucket.insert(*attempt.needed);
-  }
-}
-
-std::string text(const Place& place, int64_t upper) {
-  return fmt::format("[{}] extent {} of axis {} of {} may be the bucket's or not",
-                     info(place.node->op()).text, upper, place.axis,
-                     place.node->types()[0].to_string());
-}
-
 void describe(const Graph& graph, ActiveExtentReport& report) {
   for (const Value& input : graph.inputs()) {
     std::vector<int> axes;
@@ -63,6 +48,26 @@ void describe(const Graph& graph, ActiveExtentReport& report) {
     report.outputs.push_back(
         {output.name, output.value.type().to_string(), is_active(output.value.shape())});
   }
+}
+
+ActiveGraph derived(const Graph& graph, const BucketAxes& marked, const BucketAxes& guessed,
+                    int64_t upper) {
+  ActiveGraph result{graph, {.upper = upper}};
+  Attempt attempt = ActiveInputs(graph, active_extent(upper), marked, guessed).settle();
+  if (upper < 2) {
+    attempt.graph.reset();
+    attempt.why_not = "there is nothing to shrink";
+  }
+  if (attempt.graph) {
+    result.graph = std::move(*attempt.graph);
+  } else {
+    result.report.fallback = attempt.why_not;
+    BucketAxes axes = marked;
+    axes.insert(guessed.begin(), guessed.end());
+    for (const auto& [name, axis] : axes) result.report.inputs.push_back({name, {axis}});
+  }
+  describe(result.graph, result.report);
+  return result;
 }
 
 }  // namespace
@@ -98,36 +103,14 @@ BucketAxes bucket_axes(const Graph& graph, const BucketAxes& marked, int64_t upp
 ActiveGraph with_active_extent(const Graph& graph, const BucketAxes& marked) {
   const int64_t upper = marked_extent(graph, marked);
   if (upper == 0) return {graph, {}};
-  ActiveGraph result{graph, {.upper = upper}};
-  const BucketAxes axes = bucket_axes(graph, marked, upper);
-  std::set<Place> bucket;
-  for (const Value& input : graph.inputs()) {
-    const auto axis = axes.find(input.node->name());
-    if (axis != axes.end()) bucket.insert({input.node, axis->second});
-  }
-  const Symbol active = active_extent(upper);
-  Attempt attempt = settle(graph, active, bucket);
-  for (const Place& place : attempt.open) {
-    if (!attempt.graph) break;
-    std::set<Place> other = bucket;
-    other.insert(place);
-    const Attempt as_bucket = settle(graph, active, other);
-    if (!as_bucket.graph && !as_bucket.unknown) continue;
-    attempt.graph.reset();
-    attempt.why_not = text(place, upper);
-  }
-  if (upper < 2) {
-    attempt.graph.reset();
-    attempt.why_not = "there is nothing to shrink";
-  }
-  if (attempt.graph) {
-    result.graph = std::move(*attempt.graph);
-  } else {
-    result.report.fallback = attempt.why_not;
-    for (const auto& [name, axis] : axes) result.report.inputs.push_back({name, {axis}});
-  }
-  describe(result.graph, result.report);
-  return result;
+  BucketAxes guessed = bucket_axes(graph, marked, upper);
+  for (const auto& [name, axis] : marked) guessed.erase(name);
+  return derived(graph, marked, guessed, upper);
+}
+
+ActiveGraph with_guessed_extent(const Graph& graph, const BucketAxes& guessed) {
+  const int64_t upper = marked_extent(graph, guessed);
+  return upper == 0 ? ActiveGraph{graph, {}} : derived(graph, {}, guessed, upper);
 }
 
 }  // namespace tenon::graph

@@ -4,7 +4,7 @@
 //
 // A constant of the bucket's size is the bucket's where the graph fits no other way. Where it fits
 // both ways, or no way, or the extent may be part of some number, nothing is known, and the graph
-// stays as it is.
+// stays as it is. A marked input has the marked axis and no other.
 #pragma once
 
 #include "graph/graph.h"
@@ -25,7 +25,10 @@ struct ActiveGraph {
   Graph graph;                // as it was, where report.fallback says why
   ActiveExtentReport report;  // upper is 0 where no input is marked
 };
-// Inputs without a mark take part as bucket_axes says. Marks of different extents are a User error.
+// Inputs without a mark take part as bucket_axes says, unless a marked one would have to shrink on
+// another axis: then they stay whole. Marks of different extents are a User error.
 ActiveGraph with_active_extent(const Graph& graph, const BucketAxes& marked);
+// No input is marked: these are what bucket_axes says.
+ActiveGraph with_guessed_extent(const Graph& graph, const BucketAxes& guessed);
 
 }  // namespace tenon::graph

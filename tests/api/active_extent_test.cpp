@@ -301,6 +301,25 @@ TEST(ActiveExtent, FallsBackToAllRowsAndSaysWhy) {
   EXPECT_NE(user_error_of([&] { graph.run({{"x", view(one, {1, 2})}}); }), "no error");
 }
 
+TEST(ActiveExtent, LeavesAnInputWholeThatIsNoRows) {
+  const std::vector<float> ones(64, 1), halves(8, 0.5F);
+  for (const int mark : {0, -1}) {
+    Graph g;
+    const Value x = g.input("x", {{8, 8}, DType::F32}, {.bucket_axis = mark});
+    const Value w = g.input("w", {{8, 8}, DType::F32}), z = g.input("z", {{8}, DType::F32});
+    g.set_outputs({{"y", g.add(g.matmul(x, w), g.reduce_sum(z, {0}))}, {"sum", g.add(x, z)}});
+    CompiledGraph graph = Session().compile(g);
+    graph.set_active_extent(2, 8);
+    const auto got = graph.run({{"x", ones}, {"w", ones}, {"z", halves}});
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(got[0][i], 8 + 4) << i;  // eight products of ones, and eight halves
+      EXPECT_EQ(got[1][i], 1.5F) << i;
+    }
+    EXPECT_EQ(graph.active_extent_report().fallback.empty(), mark == 0);
+    EXPECT_EQ(got[0][16], mark == 0 ? 0 : 12);
+  }
+}
+
 TEST(ActiveExtent, StandsBesideOtherExtentsThatVary) {
   const auto build = [](const Dim& batch, int64_t rows) {
     Graph g;

@@ -114,7 +114,7 @@ constexpr Case kCases[] = {
      [](Graph& g, const Dim& rows) { g.set_outputs({{"y", pooled(g, rows)}}); }},
 };
 
-ActiveGraph active_of(const Graph& g) { return with_active_extent(g, bucket_axes(g, {}, kUpper)); }
+ActiveGraph active_of(const Graph& g) { return with_guessed_extent(g, bucket_axes(g, {}, kUpper)); }
 
 Graph built(const Case& c, const Dim& rows) {
   Graph g;
@@ -204,6 +204,70 @@ TEST(ActiveExtent, StaysAwayFromWhatCannotBeKnown) {
   });
   EXPECT_NE(rows_of_a_few.find("does not hold for every extent"), std::string::npos)
       << rows_of_a_few;
+}
+
+// Only "x" is marked, and as wide as the bucket is long.
+constexpr Case kBesideAMark[] = {
+    {"a weight that is an input",
+     [](Graph& g, const Dim& rows) {
+       const Value x = input(g, rows, kUpper);
+       g.set_outputs({{"y", g.matmul(x, g.input("w", {{kUpper, kUpper}, DType::F32}))}});
+     }},
+    {"a number for each feature, and rows of their own",
+     [](Graph& g, const Dim& rows) {
+       const Value x = input(g, rows, kUpper);
+       const Value z = g.input("z", {{kUpper}, DType::F32});
+       const Value own = g.input("own", {{rows, 8}, DType::F32});
+       const Value same = g.input("same", {{rows, 8}, DType::F32});
+       g.set_outputs({{"y", g.add(x, z)}, {"own", g.relu(g.add(own, same))}});
+     }},
+    {"what is turned round",
+     [](Graph& g, const Dim& rows) {
+       const Value x = input(g, rows, kUpper);
+       const Value z = g.input("z", {{kUpper, rows}, DType::F32});
+       g.set_outputs({{"y", g.mul(x, g.transpose(z, {1, 0}))}});
+     }},
+    {"a mask that must have the axis twice",
+     [](Graph& g, const Dim& rows) {
+       const Value x = input(g, rows, kUpper);
+       const Value mask = g.input("mask", {{rows, rows}, DType::F32});
+       g.set_outputs({{"y", g.add(g.matmul(x, g.transpose(x, {1, 0})), mask)}});
+     }},
+};
+
+TEST(ActiveExtent, IsNeverOnAnotherAxisOfAMarkedInput) {
+  for (const Case& c : kBesideAMark) {
+    const ActiveGraph active = with_active_extent(built(c, kUpper), {{"x", 0}});
+    EXPECT_EQ(active.report.fallback, "") << c.name;
+    for (const int64_t rows : {int64_t{1}, int64_t{31}, kUpper}) {
+      const Graph special = specialize(active.graph, {{std::string(kActiveExtent), rows}});
+      EXPECT_EQ(print(special), print(built(c, rows))) << c.name << " at " << rows;
+    }
+  }
+  Graph square;
+  const Value x = input(square, kUpper, kUpper);
+  square.set_outputs({{"y", square.matmul(x, x)}});
+  EXPECT_EQ(with_active_extent(square, {{"x", 0}}).report.fallback,
+            "[input] \"x\" f32[64, 64]: axis 1 would be the bucket's, which is not its");
+}
+
+TEST(ActiveExtent, IsNotGuessedWhereInputsFitInSeveralWays) {
+  const Build product = [](Graph& g, const Dim& rows) {
+    const Value x = input(g, rows, kUpper);
+    g.set_outputs({{"y", g.matmul(x, g.input("w", {{kUpper, kUpper}, DType::F32}))}});
+  };
+  EXPECT_EQ(fallback_of(product),
+            "[input] \"x\" f32[64, 64]: axis 1 would be the bucket's, which is not its");
+  EXPECT_EQ(fallback_of([](Graph& g, const Dim& rows) {
+              const Value x = input(g, rows, kUpper);
+              g.set_outputs({{"y", g.add(x, g.input("z", {{kUpper}, DType::F32}))}});
+            }),
+            "[input] extent 64 of axis 0 of \"x\" f32[64, 64] may be the bucket's or not");
+  Graph mixing;
+  const Value mix = mixing.input("mix", {{kUpper, kUpper}, DType::F32});
+  mixing.set_outputs({{"y", mixing.matmul(mix, input(mixing, kUpper))}});
+  EXPECT_EQ(with_active_extent(mixing, {{"x", 0}}).report.fallback,
+            "[input] extent 64 of axis 0 of \"mix\" f32[64, 64] may be the bucket's or not");
 }
 
 TEST(ActiveExtent, TakesTheMarkedAxisElseTheFirst) {
