@@ -152,10 +152,10 @@ class CompiledGraph {
   // graph compiled for `actual` would, in its time, until clear_active_extent. The bucket's axis of
   // an input is the one that the builder marked, else the first of this extent. Inputs may have
   // either extent; outputs keep their shapes: the rows past those of `actual` stay what they were,
-  // zero before the first run. Where shapes do not follow from the extent, everything runs at
-  // `upper`, short inputs filled up with zeros: active_extent_report() says so. An `actual` above
-  // `upper` is an Error, so is an `upper` that the graph is not compiled for. A graph without marks
-  // is compiled again at its first call; one from a file must have been marked, or saved after it.
+  // zero at first. Where shapes do not follow, everything runs at `upper`, short inputs filled up
+  // with zeros: active_extent_report() says so, states refuse it, files do not have it. An `actual`
+  // above `upper` is an Error, so is an `upper` that the graph is not compiled for. Without marks a
+  // graph is compiled again at its first call; one in a file must be marked, or saved after it.
   void set_active_extent(int64_t actual, int64_t upper);
   void clear_active_extent();
   const ActiveExtentReport& active_extent_report() const;

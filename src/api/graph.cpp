@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "graph/activation.h"
 #include "graph/marked_text.h"
+#include "types/active_extent.h"
 
 namespace tenon {
 namespace {
@@ -107,8 +108,16 @@ Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
+// The extent of a bucket is the compiler's own symbol.
+static void check_symbols(const char* role, const std::string& name, const TensorType& type) {
+  if (!is_active(type.shape)) return;
+  throw user_error("[{}] \"{}\" {}: the symbol \"{}\" is the compiler's, take another name", role,
+                   name, type.to_string(), kActiveExtent);
+}
+
 Value Graph::input(const std::string& name, const TensorType& type, const InputOptions& options) {
   GraphState& state = GraphState::of(*this);
+  check_symbols("input", name, type);
   if (options.bucket_axis == -1) return state.value(state.graph.input(name, type));
   graph::Graph with = state.graph;
   const graph::Value input = with.input(name, type);
@@ -120,6 +129,7 @@ Value Graph::input(const std::string& name, const TensorType& type, const InputO
 
 Value Graph::state(const std::string& name, const TensorType& type, const StateOptions& options) {
   GraphState& state = GraphState::of(*this);
+  check_symbols("state", name, type);
   return state.value(state.graph.state(name, type, {options.axis, options.capacity}));
 }
 

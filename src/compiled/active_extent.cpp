@@ -24,6 +24,19 @@ ActiveExtentReport describe(const program::Program& program, int64_t upper) {
   return report;
 }
 
+// A program that runs at full extent would append what short inputs are filled up with.
+void check_appends_nothing(const program::Program& program, const ActiveExtentReport& report,
+                           int64_t actual) {
+  if (report.fallback.empty() || actual == report.upper) return;
+  for (const program::IoSlot& slot : program.inputs) {
+    if (!slot.state) continue;
+    throw user_error(
+        "[set_active_extent] {} rows of {}, but the program runs at full extent and would write "
+        "all {} to the state \"{}\": {}",
+        actual, report.upper, report.upper, slot.name, report.fallback);
+  }
+}
+
 }  // namespace
 
 void CompiledGraph::Impl::serve_rows(ActiveExtentReport report) {
@@ -39,8 +52,8 @@ void CompiledGraph::Impl::serve_bucket(int64_t upper) {
                        rows.upper());
     throw user_error(
         "[set_active_extent] upper is {}, but the file was saved without an active extent: mark "
-        "the "
-        "bucket's axis of an input, or set an active extent before it is saved",
+        "the bucket's axis of an input, or set an active extent before it is saved. A graph that "
+        "falls back to full extent, as its report says before, is saved without one",
         upper);
   }
   compiled::ActiveProgram made = make_active(upper);
@@ -67,6 +80,7 @@ void CompiledGraph::set_active_extent(int64_t actual, int64_t upper) {
                      upper);
   }
   impl.serve_bucket(upper);
+  check_appends_nothing(*impl.program, impl.active, actual);
   impl.rows.set(actual);
 }
 

@@ -75,6 +75,33 @@ bool Derivation::derive(const Node& node) {
   return true;
 }
 
+// What fewer rows need is less than what the source needs, and stands in its place: a run is
+// checked for it. What the source had no need to say does not hold for every extent.
+bool Derivation::take_constraints() {
+  const auto is_now = [&](const Constraint& before, const Constraint& now) {
+    return now.kind == before.kind && now.left.substitute(active_, upper_) == before.left &&
+           now.right.substitute(active_, upper_) == before.right;
+  };
+  const auto is_less = [&](const Constraint& before, const Constraint& now) {
+    return now.kind == Constraint::Kind::AtMost && is_now(before, now) &&
+           prove_le(now.left, before.left) == Proof::Yes &&
+           prove_le(before.right, now.right) == Proof::Yes;
+  };
+  std::vector<Constraint> less;
+  for (const Constraint& now : result_.constraints()) {
+    if (!is_active(now.left) && !is_active(now.right)) continue;
+    const auto is_needed = [&](const Constraint& before) { return is_less(before, now); };
+    if (std::ranges::none_of(source_.constraints(), is_needed))
+      return fail(fmt::format("{} does not hold for every extent", now.to_string()));
+    less.push_back(now);
+  }
+  for (const Constraint& before : source_.constraints()) {
+    const auto stands_for = [&](const Constraint& now) { return is_now(before, now); };
+    if (std::ranges::none_of(less, stands_for)) result_.add_constraint(before);
+  }
+  return true;
+}
+
 // Inference refuses by throwing what does not fit: that is an answer here.
 Attempt Derivation::run() {
   for (const Value& input : source_.inputs()) {
@@ -92,15 +119,10 @@ Attempt Derivation::run() {
       if (node->op() == Op::Input || node->op() == Op::Param) continue;
       if (!derive(*node)) return attempt_;
     }
-    for (const Constraint& constraint : source_.constraints()) result_.add_constraint(constraint);
+    if (!take_constraints()) return attempt_;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::Internal) throw;
     attempt_.why_not = error.what();
-    return attempt_;
-  }
-  for (const Constraint& constraint : result_.constraints()) {
-    if (!is_active(constraint.left) && !is_active(constraint.right)) continue;
-    attempt_.why_not = fmt::format("{} does not hold for every extent", constraint.to_string());
     return attempt_;
   }
   result_.set_current_origin({});

@@ -42,6 +42,7 @@ class Derivation {
   Attempt run();
 
  private:
+  bool take_constraints();        // false: they do not hold for every extent
   bool derive(const Node& node);  // false: needed_ or why_not_ says what is missing
   std::optional<std::vector<Value>> build(const Node& node, const std::vector<Value>& operands);
   TensorType leaf_type(const Value& leaf) const;

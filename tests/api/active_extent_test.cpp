@@ -320,6 +320,58 @@ TEST(ActiveExtent, LeavesAnInputWholeThatIsNoRows) {
   }
 }
 
+// Rows are appended to a state, and the sum of all is the output.
+Graph appending(bool falls_back) {
+  Graph g;
+  const Value s = g.state("s", {{sym::past(), 2}, DType::F32}, {.axis = 0, .capacity = 32});
+  Value x = g.input("x", {{8, 2}, DType::F32}, {.bucket_axis = 0});
+  if (falls_back) x = g.add(x, weights(g, "positions", {8, 2}, 1));
+  g.set_outputs({{"sum", g.reduce_sum(g.update(s, x, sym::past()), {0})}});
+  return g;
+}
+
+TEST(ActiveExtent, AppendsOnlyTheActiveRowsToAState) {
+  CompiledGraph graph = Session().compile(appending(false));
+  EXPECT_EQ(graph.active_extent_report().fallback, "");
+  graph.bind_handle("s", TensorView(nullptr, DType::F32, {0, 2}));
+  const std::vector<float> two = {1, 10, 2, 20}, ones(16, 1);
+  graph.set_active_extent(2, 8);
+  EXPECT_EQ(graph.run({{"x", two}})[0], (std::vector<float>{3, 30}));
+  EXPECT_EQ(graph.read_handle("s")->shape, (std::vector<int64_t>{2, 2}));
+  graph.clear_active_extent();
+  for (int i = 0; i < 3; ++i) graph.run({{"x", ones}});
+  EXPECT_EQ(graph.read_handle("s")->shape, (std::vector<int64_t>{26, 2}));
+  EXPECT_NE(user_error_of([&] { graph.run({{"x", ones}}); }), "no error");  // 34 of 32
+  graph.set_active_extent(6, 8);
+  EXPECT_EQ(graph.run({{"x", ones}})[0], (std::vector<float>{33, 60}));  // 3 + 30, 30 + 30
+  EXPECT_EQ(graph.read_handle("s")->shape, (std::vector<int64_t>{32, 2}));
+  graph.set_active_extent(1, 8);
+  EXPECT_NE(user_error_of([&] { graph.run({{"x", ones}}); }), "no error");
+}
+
+TEST(ActiveExtent, NeverAppendsPaddingToAState) {
+  CompiledGraph graph = Session().compile(appending(true));
+  EXPECT_EQ(user_error_of([&] { graph.set_active_extent(2, 8); }),
+            "[set_active_extent] 2 rows of 8, but the program runs at full extent and would write "
+            "all 8 to the state \"s\": [param] \"positions\" f32[8, 2] has the bucket's extent 8 "
+            "for a constant");
+  graph.bind_handle("s", TensorView(nullptr, DType::F32, {0, 2}));
+  graph.set_active_extent(8, 8);
+  graph.run({{"x", std::vector<float>(16, 1)}});
+  EXPECT_EQ(graph.read_handle("s")->shape, (std::vector<int64_t>{8, 2}));
+}
+
+TEST(ActiveExtent, HasASymbolThatInputsMayNotName) {
+  Graph g;
+  const Dim taken = Symbol("active.extent", {1, 8});
+  EXPECT_EQ(user_error_of([&] { g.input("x", {{taken, 2}, DType::F32}); }),
+            "[input] \"x\" f32[active.extent, 2]: the symbol \"active.extent\" is the compiler's, "
+            "take another name");
+  EXPECT_NE(
+      user_error_of([&] { g.state("s", {{taken, 2}, DType::F32}, {.axis = 0, .capacity = 8}); }),
+      "no error");
+}
+
 TEST(ActiveExtent, StandsBesideOtherExtentsThatVary) {
   const auto build = [](const Dim& batch, int64_t rows) {
     Graph g;
@@ -386,6 +438,12 @@ TEST(ActiveExtent, IsSavedWhereItIsMarkedOrSet) {
     EXPECT_EQ(user_error_of([&] { again.set_active_extent(3, kWidth); }),
               "[set_active_extent] upper is 8, but the graph is compiled for 512");
   }
+  Session().compile(appending(true)).save(folder / "fallen");
+  CompiledGraph fallen = CompiledGraph::load(folder / "fallen");
+  EXPECT_NE(user_error_of([&] {
+              fallen.set_active_extent(8, 8);
+            }).find("A graph that falls back to full extent"),
+            std::string::npos);
   std::filesystem::remove_all(folder);
 }
 

@@ -270,6 +270,27 @@ TEST(ActiveExtent, IsNotGuessedWhereInputsFitInSeveralWays) {
             "[input] extent 64 of axis 0 of \"mix\" f32[64, 64] may be the bucket's or not");
 }
 
+TEST(ActiveExtent, NeedsLessRoomInAStateForFewerRows) {
+  const auto build = [](const Dim& rows) {
+    Graph g;
+    const Dim past = Symbol("past", {0, 200});
+    const Value state = g.state("s", {{past, 8}, DType::F32}, {.axis = 0, .capacity = 100});
+    const Value all = g.update(state, input(g, rows), past);
+    g.set_outputs({{"sum", g.reduce(Op::ReduceSum, all, {0})}});
+    return g;
+  };
+  const ActiveGraph active = with_active_extent(build(kUpper), {{"x", 0}});
+  EXPECT_EQ(active.report.fallback, "");
+  const auto at = [&](int64_t past, int64_t rows) {
+    return specialize(active.graph, {{std::string(kActiveExtent), rows}, {"past", past}});
+  };
+  for (const int64_t rows : {int64_t{1}, int64_t{30}})
+    EXPECT_EQ(print(at(70, rows)), print(specialize(build(rows), {{"past", 70}}))) << rows;
+  EXPECT_EQ(print(at(36, kUpper)), print(specialize(build(kUpper), {{"past", 36}})));
+  EXPECT_THROW(at(70, 31), Error);
+  EXPECT_THROW(at(37, kUpper), Error);
+}
+
 TEST(ActiveExtent, TakesTheMarkedAxisElseTheFirst) {
   Graph g;
   const Value x = g.input("x", {{kUpper, kUpper}, DType::F32});
