@@ -67,6 +67,7 @@ class Derivation {
   // Numbers that may have been computed from the extent.
   bool numbers_fit(const Node& node, const std::vector<Value>& operands);
   bool shapes_fit(const Node& node);
+  bool means_fit(const Node& node);
   bool positions_fit(const Node& node, const std::vector<Value>& operands);
 
   bool fail(std::string why);    // shapes do not fit
@@ -82,6 +83,7 @@ class Derivation {
   std::unordered_map<Value, Value> now_;
   std::set<const Node*> lost_;  // computed from the bucket's axis, which they do not have any more
   std::set<const Node*> clamped_;  // integers that are kept inside an axis as long as the bucket
+  std::set<const Node*> scaled_;   // rows of the bucket, times its extent or divided by it
   Attempt attempt_;
 };
 

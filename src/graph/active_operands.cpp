@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "graph/active_derivation.h"
 #include "graph/state.h"
@@ -15,30 +14,6 @@ namespace {
 // An axis of the operand, counted from the right as broadcasting does; -1: it has none.
 int aligned(const Shape& operand, const Shape& result, int axis) {
   return axis - (result.rank() - operand.rank());
-}
-
-std::vector<double> elements_of(const Node& constant) {
-  const DType dtype = constant.types()[0].dtype;
-  const auto size = static_cast<size_t>(size_of(dtype));
-  std::vector<double> elements;
-  for (size_t at = 0; at + size <= constant.bytes().size(); at += size)
-    elements.push_back(load_as_f64(dtype, constant.bytes().data() + at));
-  return elements;
-}
-
-bool has_element(const Value& shape, int64_t wanted) {
-  const auto& known = shape.shape_value();
-  return known && std::ranges::find(*known, Dim(wanted)) != known->end();
-}
-
-// The last position, or the first one counted from behind, of an axis so long or a multiple of it.
-bool bounds_positions(const Value& integers, int64_t extent) {
-  const auto& known = integers.shape_value();
-  return known && std::ranges::any_of(*known, [&](const Dim& dim) {
-           if (!dim.is_const() || dim.is_const(0)) return false;
-           const int64_t bound = dim.const_value();
-           return (bound < 0 ? bound : bound + 1) % extent == 0;
-         });
 }
 
 bool is_elementwise(const Node& node) { return has(node.op(), kElementwise); }
@@ -151,69 +126,6 @@ bool Derivation::operands_fit(const Node& node, const std::vector<Value>& operan
     case Op::Rotary:
       return same_extent(value(0), 1, value(1), rank(1) - 2) &&
              same_extent(value(0), 1, value(2), rank(2) - 2);
-    default:
-      return true;
-  }
-}
-
-// Integers with which a shape is computed, as data.
-bool Derivation::shapes_fit(const Node& node) {
-  if (upper_ < 2 || !is_elementwise(node)) return true;
-  for (const Value& operand : node.operands()) {
-    if (!has(operand.op(), kLeaf) || !has_element(operand, upper_)) continue;
-    return unsure(fmt::format("[{}] the integer {} may be the bucket's extent",
-                              info(node.op()).text, upper_));
-  }
-  return true;
-}
-
-// Positions that are clamped to the last row, before something looks rows up by them.
-bool Derivation::positions_fit(const Node& node, const std::vector<Value>& operands) {
-  const auto is_bound = [&](const Value& operand) {
-    return has(operand.op(), kLeaf) && bounds_positions(operand, upper_);
-  };
-  const bool clamps = node.op() == Op::Min || node.op() == Op::Max;
-  const auto is_clamped = [&](const Value& operand) { return clamped_.contains(operand.node); };
-  const bool passes_on = is_elementwise(node) || has(node.op(), kMovement);
-  const bool found = std::ranges::any_of(node.operands(), is_clamped);
-  if ((clamps && upper_ > 2 && std::ranges::any_of(node.operands(), is_bound)) ||
-      (found && passes_on))
-    clamped_.insert(&node);
-  const auto has_active = [](const Value& operand) { return is_active(operand.shape()); };
-  if (!found || passes_on || std::ranges::none_of(operands, has_active)) return true;
-  return unsure(fmt::format("[{}] positions are clamped to {} rows, which may be the bucket's",
-                            info(node.op()).text, upper_));
-}
-
-// Positions on the bucket's axis that are constants, and a sum over it that a constant divides.
-bool Derivation::numbers_fit(const Node& node, const std::vector<Value>& operands) {
-  if (!shapes_fit(node) || !positions_fit(node, operands)) return false;
-  switch (node.op()) {
-    case Op::Gather:
-    case Op::GatherElements:
-    case Op::GatherND:
-    case Op::ScatterElements:
-    case Op::ScatterND: {
-      if (!is_active(operands[0].shape()) || node.operand(1).op() != Op::Constant) return true;
-      const int64_t axis = node.attributes().integer("axis", -1);
-      if (axis >= 0 && !changed(node.operand(0), static_cast<int>(axis))) return true;
-      const auto always = [](double index) { return index == 0 || index == -1; };
-      if (axis >= 0 && std::ranges::all_of(elements_of(*node.operand(1).node), always)) return true;
-      return unsure(
-          fmt::format("[{}] positions on the bucket's axis are constants", info(node.op()).text));
-    }
-    case Op::Mul:
-    case Op::Div:
-      for (int i = 0; i < 2; ++i) {
-        const Value &constant = node.operand(i), &other = node.operand(1 - i);
-        if (constant.op() != Op::Constant || !constant.shape().elements().is_const(1)) continue;
-        const double number = elements_of(*constant.node)[0], extent = static_cast<double>(upper_);
-        const bool is_extent = number == extent || std::abs(number * extent - 1) < 1e-6;
-        if (upper_ > 1 && is_extent && lost_.contains(other.node))
-          return unsure(fmt::format("[{}] the number {} may be the bucket's extent",
-                                    info(node.op()).text, number));
-      }
-      return true;
     default:
       return true;
   }

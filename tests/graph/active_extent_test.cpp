@@ -158,6 +158,22 @@ TEST(ActiveExtent, StaysAwayFromWhatCannotBeKnown) {
          const Value sum = g.reduce(Op::ReduceSum, input(g, rows), {0});
          g.set_outputs({{"y", g.div(sum, g.scalar(DType::F32, 64))}});
        }},
+      {"[mul] the number 0.015625 may be the bucket's extent",
+       [](Graph& g, const Dim& rows) {
+         const Value sum = g.reduce(Op::ReduceSum, input(g, rows), {0});
+         g.set_outputs({{"y", g.mul(sum, g.expand(g.scalar(DType::F32, 1.0 / 64), {1, 8}))}});
+       }},
+      {"[mul] the number 64 may be the bucket's extent",
+       [](Graph& g, const Dim& rows) {
+         const Value sum = g.reduce(Op::ReduceSum, input(g, rows), {0});
+         const Value part = g.unary(Op::Reciprocal, g.scalar(DType::F32, 64));
+         g.set_outputs({{"y", g.mul(sum, part)}});
+       }},
+      {"[reduce_sum] what is added up is scaled by 64, the bucket's extent",
+       [](Graph& g, const Dim& rows) {
+         const Value part = g.div(input(g, rows), g.scalar(DType::F32, 64));
+         g.set_outputs({{"y", g.reduce(Op::ReduceSum, g.transpose(part, {1, 0}), {1})}});
+       }},
       {"[gather] positions on the bucket's axis are constants",
        [](Graph& g, const Dim& rows) {
          g.set_outputs({{"y", g.gather(input(g, rows), g.scalar(DType::I64, 63), 0)}});
@@ -268,6 +284,16 @@ TEST(ActiveExtent, IsNotGuessedWhereInputsFitInSeveralWays) {
   mixing.set_outputs({{"y", mixing.matmul(mix, input(mixing, kUpper))}});
   EXPECT_EQ(with_active_extent(mixing, {{"x", 0}}).report.fallback,
             "[input] extent 64 of axis 0 of \"mix\" f32[64, 64] may be the bucket's or not");
+}
+
+TEST(ActiveExtent, MayBeAsLargeAsANumberThatIsNoDivisorOfASum) {
+  Graph g;
+  const Value x = g.mul(input(g, kUpper), g.scalar(DType::F32, 1.0 / 64));
+  const Value chances = g.softmax(x, 0);
+  g.set_outputs({{"x", x},
+                 {"features", g.reduce(Op::ReduceSum, x, {1})},
+                 {"mean", g.reduce(Op::ReduceMean, chances, {0})}});
+  EXPECT_EQ(active_of(g).report.fallback, "");
 }
 
 TEST(ActiveExtent, NeedsLessRoomInAStateForFewerRows) {
