@@ -21,15 +21,23 @@
 #include "graph/specialize.h"
 #include "graph/state.h"
 #include "import/onnx/onnx.h"
+#include "program/cuda_arch.h"
 
 namespace tenon {
 namespace {
+
+// What is compiled for a GPU that is named by its compute capability need not run here.
+bool runs_here(const Device& device, int cuda_arch) {
+  if (cuda_arch == 0) return true;
+  return is_available(device) &&
+         program::cubin_runs_on(cuda_arch, runtime::cuda_arch(device.index()).take());
+}
 
 // Null where the device is not there, which only a run needs.
 std::unique_ptr<runtime::Executor> open(const CompileOptions& options,
                                         std::shared_ptr<const program::Program> program) {
   const Device device = device_of(options);
-  if (options.cuda_arch != 0 && !is_available(device)) return nullptr;
+  if (!runs_here(device, options.cuda_arch)) return nullptr;
   auto stream = runtime::open_stream(device_id(device), thread_pool()).take();
   auto executor = runtime::Executor::load(std::move(program), std::move(stream)).take();
   if (options.threads > 0) executor->set_threads(options.threads);

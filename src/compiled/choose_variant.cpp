@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "program/cuda_arch.h"
+
 namespace tenon::compiled {
 namespace {
 
@@ -18,8 +20,7 @@ bool can_run(const Variant& variant, const Machine& machine) {
     case DeviceKind::Cpu:
       return program::check_cpu(variant.cpu, machine.cpu).ok();
     case DeviceKind::Cuda:
-      return variant.cuda_arch / 10 == machine.cuda_arch / 10 &&
-             variant.cuda_arch <= machine.cuda_arch;
+      return program::cubin_runs_on(variant.cuda_arch, machine.cuda_arch);
     case DeviceKind::EmulatedGpu:
     case DeviceKind::Null:
       break;

@@ -76,6 +76,9 @@ CompiledGraph::Impl::Impl(std::shared_ptr<const program::Program> of, Device on,
 }
 
 runtime::Executor& CompiledGraph::Impl::executor() {
+  if (!loaded && is_available(device))
+    throw user_error("[run] the graph was compiled for compute capability {}.{}, which {} has not",
+                     program->cuda_arch / 10, program->cuda_arch % 10, to_string(device));
   if (!loaded)
     throw user_error("[run] {} is not available: {}", to_string(device), why_unavailable(device));
   return *loaded;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "program/cuda_arch.h"
 #include "runtime/cuda/argument_block.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/step_runner.h"
@@ -71,7 +72,7 @@ Result<std::shared_ptr<const LoadedCode>> CudaStream::load(const program::Progra
                       program::name_of(program.device));
   }
   const int here = gpu_->arch(), wanted = program.cuda_arch;
-  if (wanted / 10 != here / 10 || wanted % 10 > here % 10) {
+  if (!program::cubin_runs_on(wanted, here)) {
     return user_error(
         "[run] the program was compiled for compute capability {}.{}, this GPU has {}.{}",
         wanted / 10, wanted % 10, here / 10, here % 10);
