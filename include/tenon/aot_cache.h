@@ -1,8 +1,8 @@
 // AotCache: compiled models in a folder, for other processes and for the next start of this one.
 //
-//   tenon::AotCache cache;                                       // in the folder of
-//   TENON_CACHE_DIR tenon::CompiledGraph graph = cache.compile(model);           // read, or
-//   compiled and kept tenon::CompiledGraph encoder = cache.compile_onnx("encoder.onnx");
+//   tenon::AotCache cache;  // in the folder of TENON_CACHE_DIR
+//   tenon::CompiledGraph graph = cache.compile(model);  // read, or compiled and kept
+//   tenon::CompiledGraph encoder = cache.compile_onnx("encoder.onnx");
 //
 // An entry is found by everything that decides what is compiled: graph, constants, options, the
 // CPU's or GPU's features, versions. It has code and plans, no weights: those are the model's. What

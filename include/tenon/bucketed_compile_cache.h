@@ -118,7 +118,9 @@ class BucketedCompileCache {
   // anything is compiled or runs. Threads that run in one bucket wait for each other.
   //
   // Of each output its first `rows` rows of as many elements as output_inners says; all of it where
-  // that is 0 or missing: what lies past `rows` along the bucket's axis is then zero.
+  // that is 0 or missing: what lies past `rows` along the bucket's axis is then zero. (Where shapes
+  // do not follow from the rows, see active_extent_report, and other axes have the extent of the
+  // bucket too, it is what the zeros of the padding gave.)
   template <typename Build>
   std::optional<PaddedRun> run_padded(int64_t key, int64_t rows, Build&& build,
                                       const std::vector<RowsInput>& inputs,

@@ -14,11 +14,26 @@ std::vector<float> as_f32(const TensorView& view, const OutputSlot& slot, const 
   return compiled::as_f32(view.dtype, {block + slot.offset, static_cast<size_t>(slot.length)});
 }
 
-// Of what was computed at full extent: along the first axis of the bucket's extent.
+// Whether an axis of that extent can only be the bucket's: no input has another one, no parameter
+// any.
+bool tells_the_bucket(const program::Program& program, const ActiveExtentReport& report) {
+  const auto axes_in = [&](const TensorType& type) {
+    return std::ranges::count_if(type.shape.dims(),
+                                 [&](const Dim& dim) { return dim.is_const(report.upper); });
+  };
+  int64_t others = 0;
+  for (const program::ParamSlot& slot : program.params) others += axes_in(slot.type);
+  for (const program::IoSlot& slot : program.inputs) others += axes_in(slot.type);
+  for (const ActiveExtentReport::Input& input : report.inputs)
+    others -= static_cast<int64_t>(input.axes.size());
+  return others == 0;
+}
+
+// Of what was computed at full extent: along the only axis of the bucket's extent.
 void clear_past(int64_t rows, int64_t upper, const std::vector<int64_t>& shape,
                 std::vector<float>& values) {
+  if (std::ranges::count(shape, upper) != 1) return;
   const auto axis = std::ranges::find(shape, upper);
-  if (axis == shape.end()) return;
   int64_t inner = 1;
   for (auto after = axis + 1; after != shape.end(); ++after) inner *= *after;
   for (auto at = values.begin(); at != values.end(); at += upper * inner)
@@ -60,7 +75,7 @@ std::vector<std::vector<float>> CachedGraph::run_rows(int64_t rows, int64_t uppe
         outputs.emplace_back(as_f32(view, impl.block.slots()[i], impl.block.data()));
     if (i < inners.size() && inners[i] != 0) {
       values.resize(sliced_size(values.size(), inners[i], rows));
-    } else if (!impl.active.fallback.empty()) {
+    } else if (!impl.active.fallback.empty() && tells_the_bucket(*impl.program, impl.active)) {
       clear_past(rows, upper, view.shape, values);
     }
   }

@@ -53,6 +53,15 @@ Digest origins_of(const graph::Graph& graph) {
   return hasher.finish();
 }
 
+// Fields are for people: of a long one its beginning and its digest.
+std::string field(std::string text) {
+  constexpr size_t kMost = 4096;
+  if (text.size() <= kMost) return text;
+  const Digest digest = digest_of(text);
+  text.resize(kMost);
+  return text + "... " + digest.hex();
+}
+
 // What is in the graph already, or decides nothing about code.
 bool is_elsewhere(const std::string& option) {
   return option == "threads" || option == "device" || option == "specialize" ||
@@ -70,15 +79,15 @@ cache::KeyFields compile_key(KeyOf kind, const graph::Graph& graph, const driver
   key.add("tenon", TENON_VERSION_STRING);
   driver::add_target(key, how);
   for (const auto& [name, text] : option_texts(options)) {
-    if (!is_elsewhere(name)) key.add(name, text);
+    if (!is_elsewhere(name)) key.add(name, field(text));
   }
   std::vector<std::string> marked;
   for (const auto& [input, axis] : how.bucket_axes)
     marked.push_back(fmt::format("{} {}", input, axis));
-  key.add("bucket_axes", fmt::format("{}", fmt::join(marked, ", ")));
+  key.add("bucket_axes", field(fmt::format("{}", fmt::join(marked, ", "))));
   key.add("bucket_axes_guessed", how.bucket_axes_guessed ? "1" : "0");
-  key.add("inputs", inputs_of(graph)).add("outputs", outputs_of(graph));
-  key.add("symbols", symbols_of(graph)).add("params", params_of(graph).hex());
+  key.add("inputs", field(inputs_of(graph))).add("outputs", field(outputs_of(graph)));
+  key.add("symbols", field(symbols_of(graph))).add("params", params_of(graph).hex());
   key.add("origins", origins_of(graph).hex());
   return key.add("graph", graph::digest(graph).hex());
 }

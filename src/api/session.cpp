@@ -169,6 +169,8 @@ CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string,
 
 // Null: what is compiled is not kept.
 std::shared_ptr<cache::DiskStore> Session::store_of(const CompileOptions& options) const {
+  if (store_ && !options.disk_cache.value_or(true))
+    throw user_error("[AotCache] the options say disk_cache = false");
   if (store_) return store_;
   if (!options.disk_cache.value_or(false)) return nullptr;
   return {std::shared_ptr<void>(), &default_disk_store()};  // nobody's: it lives with the process

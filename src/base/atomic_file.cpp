@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,10 @@ void write_atomically(std::span<const FileToWrite> files) {
   for (const FileToWrite& file : files) {
     const int reason = write_beside(file, written.emplace_back());
     if (reason != 0) fail(file, reason);
+  }
+  for (const FileToWrite& file : files) {  // before anything is replaced
+    struct stat there{};
+    if (stat(file.path.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) fail(file, EISDIR);
   }
   for (size_t i = 0; i < files.size(); ++i) {
     if (std::rename(written[i].c_str(), files[i].path.c_str()) != 0) fail(files[i], errno);

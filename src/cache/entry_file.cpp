@@ -66,6 +66,8 @@ Result<std::optional<EntryFile>> open_entry(const Folder& folder, const std::str
   if (const int failed = file.files().status(file.descriptor(), status))
     return user_error("{}", std::strerror(-failed));
   if (!status.is_regular) return user_error("it is no regular file");
+  if (!status.is_mine) return user_error("it belongs to another user");
+  if (status.others_may_write) return user_error("others may write it");
   std::array<std::byte, sizeof(EntryHeader)> first;
   if (!file.read_all(first, 0)) return user_error("it is too short");
   const Result<EntryHeader> header = read_header(first, status.bytes);

@@ -2,6 +2,8 @@
 // wait for it. Things of other keys are made meanwhile.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <memory>
@@ -10,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
 #include "base/function_ref.h"
+#include "cache/waits.h"
 
 namespace tenon::cache {
 
@@ -20,7 +22,8 @@ class Flights {
  public:
   // What `make` gives, or gave to the thread that was first. A `make` that throws throws to its own
   // caller; who waited for it tries itself. `make` looks first whether the thing is there by now.
-  // Threads that would wait for each other for ever, or for themselves, get a User error.
+  // Threads that would wait for each other for ever, or for themselves, get a User error: also
+  // where the things are of several caches.
   Value run(const Key& key, FunctionRef<Value()> make) {
     std::unique_lock lock(mutex_);
     while (const std::shared_ptr<Flight> other = find(key)) {
@@ -40,12 +43,9 @@ class Flights {
     Flight(const Key& k, std::thread::id by) : key(k), maker(by) {}
     const Key key;
     const std::thread::id maker;
+    const pid_t process = getpid();
     std::optional<Value> value;  // none after the end: `make` threw
     bool ended = false;
-  };
-  struct Wait {
-    std::thread::id waiter;
-    const Flight* flight;
   };
   struct End {
     ~End() {
@@ -58,32 +58,22 @@ class Flights {
     Flight& flight;
   };
 
+  // Makers are in this process: those that it was forked from are not here.
   std::shared_ptr<Flight> find(const Key& key) const {
-    const auto at =
-        std::ranges::find_if(flights_, [&](const auto& flight) { return flight->key == key; });
+    const auto at = std::ranges::find_if(flights_, [&](const auto& flight) {
+      return flight->key == key && flight->process == getpid();
+    });
     return at == flights_.end() ? nullptr : *at;
   }
 
   void wait_for(const Flight& flight, std::unique_lock<std::mutex>& lock) {
-    const std::thread::id self = std::this_thread::get_id();
-    for (const Flight* on = &flight; on; on = awaited_by(on->maker)) {
-      if (on->maker == self)
-        throw user_error("[cache] what makes an entry needs that same entry to be made first");
-    }
-    waits_.push_back({self, &flight});
+    const Wait wait(flight.maker);
     ended_.wait(lock, [&] { return flight.ended; });
-    std::erase_if(waits_, [&](const Wait& wait) { return wait.waiter == self; });
-  }
-
-  const Flight* awaited_by(std::thread::id thread) const {
-    const auto at = std::ranges::find(waits_, thread, &Wait::waiter);
-    return at == waits_.end() ? nullptr : at->flight;
   }
 
   std::mutex mutex_;
   std::condition_variable ended_;
   std::vector<std::shared_ptr<Flight>> flights_;
-  std::vector<Wait> waits_;
 };
 
 }  // namespace tenon::cache

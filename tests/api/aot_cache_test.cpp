@@ -229,6 +229,26 @@ TEST_F(AotCacheTest, AFolderThatCannotBeUsedCostsNothingButTime) {
   EXPECT_TRUE(cache.entries().empty());
 }
 
+TEST_F(AotCacheTest, ModelsWithVeryLongNamesAreKeptToo) {
+  const auto long_names = [](char last) {
+    Graph g;
+    const Value x = g.input(std::string(2'000'000, 'x') + last, {{2}, DType::F32});
+    g.set_outputs({{"y", g.relu(x)}});
+    return g;
+  };
+  AotCache cache = open();
+  cache.compile(long_names('a'));
+  EXPECT_TRUE(cache.compile(long_names('a')).stats().from_disk);
+  EXPECT_FALSE(cache.compile(long_names('b')).stats().from_disk);
+}
+
+TEST_F(AotCacheTest, OptionsAgainstItAreAnError) {
+  EXPECT_NE(user_error_of([&] {
+              open().compile(build(), {.disk_cache = false});
+            }).find("disk_cache = false"),
+            std::string::npos);
+}
+
 TEST_F(AotCacheTest, SaysWhyAModelIsNotFound) {
   AotCache cache = open();
   EXPECT_FALSE(cache.why(build()).nearest);

@@ -83,6 +83,21 @@ TEST(RunPadded, WhereShapesDoNotFollowItPadsWithZeros) {
   EXPECT_FALSE(cache.compiled_for_key(2)->active_extent_report().fallback.empty());
 }
 
+// Which axis is the bucket's cannot be told: nothing is taken for padding.
+TEST(RunPadded, WhereOtherAxesAreAsLongNothingIsCleared) {
+  const auto folds = [](int64_t upper) {
+    Graph g;
+    const Value x = g.input("x", {{upper, 4}, DType::F32}, {.bucket_axis = 0});
+    g.set_outputs(
+        {{"y", g.reshape(g.reshape(x, {upper * 4}), {4, upper})}, {"sums", g.reduce_sum(x, {0})}});
+    return g;
+  };
+  BucketedCompileCache cache(Device::Cpu(), {{1, 5}});
+  const auto ran = cache.run_padded(2, 2, folds, {{"x", Floats{1, 2, 3, 4, 5, 6, 7, 8}, 4}});
+  EXPECT_FALSE(cache.compiled_for_key(2)->active_extent_report().fallback.empty());
+  EXPECT_EQ(ran->outputs[1], (Floats{6, 8, 10, 12}));
+}
+
 TEST(RunPadded, TheBucketIsThatOfTheKey) {
   BucketedCompileCache cache(Device::Cpu(), kBuckets);
   const Floats x = {1, 2};

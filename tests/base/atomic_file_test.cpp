@@ -62,6 +62,9 @@ TEST_F(AtomicFile, OfSeveralFilesAllAreThereOrNone) {
   EXPECT_THROW(write_atomically(absent), Error);
   using Files = std::filesystem::directory_iterator;
   EXPECT_EQ(std::distance(Files(folder_), Files()), 1);  // the folder that was there
+  write_atomically(path_, "before");  // a folder in the way of one leaves the others as they were
+  EXPECT_THROW(write_atomically(fail), Error);
+  EXPECT_EQ(read(), "before");
   const FileToWrite both[] = {{path_, {&text, 1}}, {other, {&text, 1}}};
   write_atomically(both);
   EXPECT_EQ(read(), "text");

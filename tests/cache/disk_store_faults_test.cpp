@@ -160,6 +160,16 @@ TEST_F(DiskStoreFaultsTest, AFolderOfAnotherUserIsNotUsed) {
   EXPECT_TRUE(makes(store, 1));
 }
 
+TEST_F(DiskStoreFaultsTest, AFileThatOthersMayWriteIsReplaced) {
+  for (const mode_t mode : {0620, 0602}) {
+    DiskStore(options()).get_or_make(key_of(1), [] { return value_of(1); });
+    ASSERT_EQ(chmod(file_of(1).c_str(), mode), 0);
+    DiskStore store(options());
+    EXPECT_TRUE(makes(store, 1));
+    EXPECT_FALSE(makes(store, 1));
+  }
+}
+
 TEST_F(DiskStoreFaultsTest, WhatIsMadeIsOpenToTheUserOnly) {
   DiskStore store(options());
   makes(store, 1);

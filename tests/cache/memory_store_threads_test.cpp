@@ -1,5 +1,7 @@
 // The memory store under many threads: also what ThreadSanitizer watches.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -182,6 +184,51 @@ TEST(MemoryStoreThreads, AThreadThatIsEndingStillReads) {
     late.store = &store;
     store.find(1);
   }).join();
+}
+
+TEST(MemoryStoreThreads, MakersOfTwoStoresThatNeedEachOtherAreAnErrorForOneOfThem) {
+  using Numbers = MemoryStore<int, int>;
+  Numbers first(4), second(4);
+  std::latch both(2);
+  std::atomic<int> errors = 0;
+  const auto need = [&](Numbers& mine, Numbers& other) {
+    try {
+      mine.get_or_make(1, [&] {
+        both.arrive_and_wait();
+        return std::make_shared<int>(
+            *other.get_or_make(1, [] { return std::make_shared<int>(2); }));
+      });
+    } catch (const Error&) {
+      ++errors;
+    }
+  };
+  {
+    const std::jthread a([&] { need(first, second); }), b([&] { need(second, first); });
+  }
+  EXPECT_EQ(errors, 1);
+}
+
+// Whoever makes it is not there.
+TEST(MemoryStoreThreads, AForkedProcessMakesWhatWasBeingMade) {
+  MemoryStore<int, int> store(4);
+  std::latch making(1), forked(1);
+  std::jthread maker([&] {
+    store.get_or_make(1, [&] {
+      making.count_down();
+      forked.wait();
+      return std::make_shared<int>(1);
+    });
+  });
+  making.wait();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // it would wait for ever
+    _exit(*store.get_or_make(1, [] { return std::make_shared<int>(2); }) == 2 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  forked.count_down();
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

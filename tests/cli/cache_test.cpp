@@ -69,6 +69,12 @@ TEST_F(CacheCli, ShowsChecksAndClearsTheCache) {
   EXPECT_EQ(tenon("cache ls").out, path("cache") + ": 0 entries, 0.0 KB\n");
 }
 
+TEST_F(CacheCli, AModelIsNotReplacedByWhatIsCompiledOfIt) {
+  expect_error("compile " + path("model.onnx") + " -o " + path("model.onnx"), 2,
+               "is the model itself");
+  EXPECT_EQ(tenon("run " + path("model.onnx") + " --dim batch=1 --dim seq=4").code, 0);
+}
+
 TEST_F(CacheCli, CacheErrorsSayWhatToDo) {
   expect_error("cache", 2, "`tenon cache` needs one of: ls, why, verify, clear");
   expect_error("cache lss", 2, "`tenon cache` needs one of: ls, why, verify, clear");

@@ -64,6 +64,9 @@ void compile(const CompileCommand& command) {
   const std::vector<Target> targets = targets_of(command);
   if (is_artifact(command.model))
     throw UsageError("{} is compiled; compile takes models", command.model);
+  std::error_code absent;
+  if (std::filesystem::equivalent(command.model, command.output, absent))
+    throw UsageError("{} is the model itself: the output would replace it", command.output);
   const auto place = command.weights == "beside" ? WeightsPlace::Beside : WeightsPlace::Inside;
   std::vector<CompiledGraph> graphs;
   for (const Target& target : targets) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ std::optional<OptStrategy> parse_optimizer(const std::string& name) {
 }
 
 bool is_artifact(const std::string& path) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(path, absent)) return false;
   auto magic = program::ArtifactHeader::kMagic;
   magic.fill(0);
   std::ifstream(path, std::ios::binary)

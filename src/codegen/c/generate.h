@@ -15,7 +15,7 @@ namespace tenon::codegen::c {
 // fails.
 std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel, Isa isa);
 
-std::string version();  // the compiler and its options, as they are called
+std::string version();  // the compiler and its options, as they are called; what it says it is
 std::string source(const kernel::Kernel& kernel, Isa isa);
 
 }  // namespace tenon::codegen::c

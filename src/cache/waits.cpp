@@ -1,0 +1,44 @@
+// See waits.h. A thread waits for one at a time.
+#include "cache/waits.h"
+
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+
+namespace tenon::cache {
+namespace {
+
+struct Waits {
+  std::mutex mutex;
+  std::map<std::thread::id, std::thread::id> makers;  // by who waits for them
+};
+
+Waits& waits() {
+  static Waits& all = *new Waits;  // threads may be waiting when the process ends
+  return all;
+}
+
+}  // namespace
+
+Wait::Wait(std::thread::id maker) {
+  Waits& all = waits();
+  const std::lock_guard lock(all.mutex);
+  const std::thread::id self = std::this_thread::get_id();
+  for (std::thread::id on = maker;;) {
+    if (on == self)
+      throw user_error("[cache] what makes an entry needs that same entry to be made first");
+    const auto next = all.makers.find(on);
+    if (next == all.makers.end()) break;
+    on = next->second;
+  }
+  all.makers.emplace(self, maker);
+}
+
+Wait::~Wait() {
+  Waits& all = waits();
+  const std::lock_guard lock(all.mutex);
+  all.makers.erase(std::this_thread::get_id());
+}
+
+}  // namespace tenon::cache
