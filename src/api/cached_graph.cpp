@@ -14,15 +14,13 @@ std::vector<float> as_f32(const TensorView& view, const OutputSlot& slot, const 
   return compiled::as_f32(view.dtype, {block + slot.offset, static_cast<size_t>(slot.length)});
 }
 
-// Whether an axis of that extent can only be the bucket's: no input has another one, no parameter
-// any.
+// Whether an axis of that extent is the bucket's: no input has another one.
 bool tells_the_bucket(const program::Program& program, const ActiveExtentReport& report) {
   const auto axes_in = [&](const TensorType& type) {
     return std::ranges::count_if(type.shape.dims(),
                                  [&](const Dim& dim) { return dim.is_const(report.upper); });
   };
   int64_t others = 0;
-  for (const program::ParamSlot& slot : program.params) others += axes_in(slot.type);
   for (const program::IoSlot& slot : program.inputs) others += axes_in(slot.type);
   for (const ActiveExtentReport::Input& input : report.inputs)
     others -= static_cast<int64_t>(input.axes.size());

@@ -24,6 +24,7 @@ class EmulatedBackend : public Backend {
     const std::string text = source(kernel);
     const auto bytes = std::as_bytes(std::span(text));
     code.bytes.assign(bytes.begin(), bytes.end());
+    code.digest = digest_of(text);
     return std::make_shared<const program::Code>(std::move(code));
   }
   std::string source(const kernel::Kernel& kernel) const override { return kernel::print(kernel); }
