@@ -1,7 +1,6 @@
 // What extents as arguments cost: the encoder at 20 shapes, by code for any shape (symbolic), by
 // the same plan with code for the shape (specialized), and compiled for the shape alone (exact).
-// Interleaved; medians per shape, and their geometric mean. One thread is measured by its CPU time,
-// which other work on the machine is not part of; more are by the clock.
+// Interleaved, by the clock; medians per shape, and their geometric mean.
 //
 //   bench_specialization [1|2 ...]      threads; default: both
 #include <fmt/format.h>
@@ -65,12 +64,9 @@ class Request {
   }
   void run(CompiledGraph& graph) const { graph.run_raw(inputs_); }
   double seconds(CompiledGraph& graph, int runs) const {
-    const bool alone = graph.threads() == 1;
     const auto start = Clock::now();
-    const auto spent = thread_cpu_time();
     for (int i = 0; i < runs; ++i) run(graph);
-    const std::chrono::duration<double> cpu = thread_cpu_time() - spent;
-    return (alone ? cpu.count() : seconds_since(start)) / runs;
+    return seconds_since(start) / runs;
   }
 
  private:

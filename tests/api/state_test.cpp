@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "driver/kernel_cache.h"
 #include "tenon/tenon.h"
 #include "tests/error_of.h"
+#include "tests/temp_file.h"
 
 namespace tenon {
 namespace {
@@ -175,10 +175,9 @@ TEST(State, CannotBeReadAfterItIsWrittenOver) {
 }
 
 TEST(State, IsSavedWithTheModelButNotItsValue) {
-  const std::string path = ::testing::TempDir() + "log_of_rows.tenon";
-  begun().save(path);
-  CompiledGraph graph = CompiledGraph::load(path);
-  std::filesystem::remove(path);
+  const TempFile file(".tenon");
+  begun().save(file.path());
+  CompiledGraph graph = CompiledGraph::load(file.path());
   EXPECT_FALSE(graph.has_handle("log"));
   graph.bind_handle("log", TensorView(nullptr, DType::F32, {2, 0, 2}));
   add(graph, {1, 2, 5, 6});

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -11,6 +10,7 @@
 #include "tenon/compiled_graph.h"
 #include "tests/compiled/jump_code.h"
 #include "tests/runtime/test_program.h"
+#include "tests/temp_file.h"
 
 namespace tenon {
 namespace {
@@ -24,11 +24,9 @@ CompiledGraph load(KernelFunction first = runtime::double_rows) {
   program.params[0].initial = std::as_bytes(std::span(&kWeight, 1));
   program.code = {jump_to("double", first), jump_to("add", runtime::add_weight),
                   jump_to("pack", runtime::pack_weight)};
-  const std::string path = testing::TempDir() + "clones_test.tenon";
-  write_atomically(path, program::ArtifactBytes(program).pieces());
-  CompiledGraph graph = CompiledGraph::load(path, {.threads = 2});
-  std::filesystem::remove(path);
-  return graph;
+  const TempFile file(".tenon");
+  write_atomically(file.path(), program::ArtifactBytes(program).pieces());
+  return CompiledGraph::load(file.path(), {.threads = 2});
 }
 
 struct Data {

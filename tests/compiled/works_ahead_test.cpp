@@ -3,7 +3,6 @@
 // sum is y.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "base/atomic_file.h"
@@ -13,6 +12,7 @@
 #include "tests/runtime/fake_cuda.h"
 #include "tests/runtime/log_program.h"
 #include "tests/runtime/test_program.h"
+#include "tests/temp_file.h"
 
 namespace tenon {
 namespace {
@@ -23,11 +23,9 @@ using runtime::cuda::for_fake_cuda;
 
 CompiledGraph load(const program::Program& program) {
   runtime::cuda::use_driver(FakeCuda::driver());
-  const std::string path = testing::TempDir() + "works_ahead_test.tenon";
-  write_atomically(path, program::ArtifactBytes(program).pieces());
-  CompiledGraph graph = CompiledGraph::load(path);
-  std::filesystem::remove(path);
-  return graph;
+  const TempFile file(".tenon");
+  write_atomically(file.path(), program::ArtifactBytes(program).pieces());
+  return CompiledGraph::load(file.path());
 }
 
 CompiledGraph doubling() {  // w = 3
@@ -103,10 +101,9 @@ TEST(WorksAhead, ClonesAndFilesComeAfterWhatIsPending) {
   EXPECT_EQ(other.run(inputs({4}))[0], Floats{11});
   EXPECT_EQ(floats(graph.sync_pending()[0]), kY);
   graph.commit_no_wait(inputs(kX));
-  const std::string path = testing::TempDir() + "works_ahead_saved.tenon";
-  graph.save(path);
-  EXPECT_EQ(CompiledGraph::load(path).run(inputs(kX))[0], kY);
-  std::filesystem::remove(path);
+  const TempFile file(".tenon");
+  graph.save(file.path());
+  EXPECT_EQ(CompiledGraph::load(file.path()).run(inputs(kX))[0], kY);
   EXPECT_EQ(floats(graph.sync_pending()[0]), kY);
 }
 

@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,11 +51,12 @@ class FakeCuda {
 
   // What the driver says of its device, and what was asked of it.
   int capability_major = 9, memory_pools = 1;
-  int launches = 0, replays = 0, recordings = 0, sends = 0, modules = 0;
-  int pinned_allocations = 0, stream_waits = 0, event_waits = 0;
-  int64_t most_blocks = 0;
+  using Count = std::atomic<int>;
+  Count launches = 0, replays = 0, recordings = 0, modules = 0;
+  Count sends = 0, receives = 0;  // copies to the device, to the host
+  Count pinned_allocations = 0, stream_waits = 0, event_waits = 0;
+  std::atomic<int64_t> most_blocks = 0;
   int fail_allocations_from = -1;  // bytes; -1: none fails
-  int receives = 0;                // copies to the host
   size_t live_allocations() {
     const std::lock_guard lock(mutex_);
     return memory_.size();
@@ -177,7 +179,7 @@ class FakeCuda {
 
   static Driver make_driver();
 
-  int64_t clock_ = 0;
+  std::atomic<int64_t> clock_ = 0;
   std::mutex mutex_;
   std::map<uint64_t, size_t> memory_, pinned_;
 };
@@ -323,7 +325,7 @@ inline Driver FakeCuda::make_driver() {
   d.launch = [](void* function, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned,
                 unsigned, void* stream, void** parameters, void**) {
     ++get().launches;
-    get().most_blocks = std::max<int64_t>(get().most_blocks, blocks);
+    get().most_blocks = std::max<int64_t>(get().most_blocks, blocks);  // of one thread at a time
     const FakeCubin cubin = static_cast<Kernel*>(function)->cubin;
     const uint64_t arguments = *static_cast<const uint64_t*>(parameters[0]);
     stream_of(stream).add([=] { get().run_kernel(cubin, arguments, blocks); });

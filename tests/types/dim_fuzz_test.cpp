@@ -19,7 +19,7 @@ int expressions() {
 #if TENON_ADDRESS_SANITIZER || TENON_THREAD_SANITIZER
   return 30'000;
 #else
-  return full_tests() ? 3'000'000 : 1'000'000;
+  return full_tests() ? 3'000'000 : 200'000;
 #endif
 }
 

@@ -1,6 +1,7 @@
 // Every way of running gives the same numbers, at any shape. The graph: y = relu(x @ w + b), and
 // the sums of y's rows; computed by hand here.
 #include "tests/conformance/device/subject.h"
+#include "tests/temp_file.h"
 
 namespace tenon::device_test {
 namespace {
@@ -148,12 +149,11 @@ TEST_P(DeviceRuns, AreWaitedForLater) {
 }
 
 TEST_P(DeviceRuns, AreTheSameFromAFile) {
-  const std::string path = testing::TempDir() + "device_" + GetParam().name + ".tenon";
-  compiled().save(path);
-  CompiledGraph loaded = CompiledGraph::load(path);
+  const TempFile file(".tenon");
+  compiled().save(file.path());
+  CompiledGraph loaded = CompiledGraph::load(file.path());
   EXPECT_EQ(loaded.device(), *GetParam().options.device);
   expect(loaded.run(Case(11).inputs())[0], Case(11).y);
-  std::remove(path.c_str());
 }
 
 TENON_ON_EVERY_DEVICE(DeviceRuns);
