@@ -1,5 +1,5 @@
-// What devices compute with: every dtype that goes in and out, extents and branches that depend on
-// data. By hand.
+// What devices compute with: every dtype that goes in and out, and extents that depend on data. By
+// hand.
 #include "tests/conformance/device/subject.h"
 
 namespace tenon::device_test {
@@ -45,57 +45,6 @@ TEST_P(DeviceValues, DecideExtents) {
       std::erase(kept, 0);
       const auto outputs = graph.run({{"x", view(values, {static_cast<int64_t>(values.size())})}});
       expect(outputs[0], kept);
-    }
-  });
-}
-
-std::shared_ptr<const Graph> body(BinaryKind kind, double by) {
-  auto inner = std::make_shared<Graph>();
-  const Value in = inner->input("in0", {{3}, DType::F32});
-  inner->set_outputs({{"out0", inner->binary(kind, in, inner->scalar(DType::F32, by))}});
-  return inner;
-}
-
-TEST_P(DeviceValues, DecideBranches) {
-  Graph g;
-  const Value flag = g.input("flag", {{}, DType::Bool});
-  const Value x = g.input("x", {{3}, DType::F32});
-  g.set_outputs({{"y", g.op1("if", {flag, x, x},
-                             {{"then", body(BinaryKind::Mul, 2)},
-                              {"else", body(BinaryKind::Sub, 1)},
-                              {"extents", std::vector<Dim>{3}}})}});
-  unless_lacking(Lacks::ControlFlow, [&] {
-    CompiledGraph graph = compile(g);
-    const std::vector<float> values = {1, 2, 3};
-    for (const bool taken : {true, false}) {
-      const TensorView flag_view(&taken, DType::Bool, {});
-      const auto y = graph.run({{"flag", flag_view}, {"x", view(values, {3})}})[0];
-      expect(y, taken ? std::vector<float>{2, 4, 6} : std::vector<float>{0, 1, 2});
-    }
-  });
-}
-
-TEST_P(DeviceValues, DecideHowOftenALoopRuns) {
-  Graph g;
-  const Value trips = g.input("trips", {{}, DType::I64});
-  const Value x = g.input("x", {{3}, DType::F32});
-  auto inner = std::make_shared<Graph>();
-  inner->input("in0", {{}, DType::I64});
-  const Value go = inner->input("in1", {{}, DType::Bool});
-  const Value carried = inner->input("in2", {{3}, DType::F32});
-  inner->set_outputs({{"out0", go}, {"out1", inner->add(carried, carried)}});
-  g.set_outputs({{"y", g.op1("loop", {trips, g.scalar(DType::Bool, 1), x},
-                             {{"body", std::shared_ptr<const Graph>(inner)},
-                              {"carried", int64_t{1}},
-                              {"extents", std::vector<Dim>{3}}})}});
-  unless_lacking(Lacks::ControlFlow, [&] {
-    CompiledGraph graph = compile(g);
-    const std::vector<float> values = {1, 2, 3};
-    for (const int64_t count : {0, 1, 10}) {
-      const TensorView count_view(&count, DType::I64, {});
-      const auto factor = static_cast<float>(int64_t{1} << count);
-      expect(graph.run({{"trips", count_view}, {"x", view(values, {3})}})[0],
-             {factor, 2 * factor, 3 * factor});
     }
   });
 }
