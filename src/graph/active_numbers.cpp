@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "graph/active_derivation.h"
 #include "types/active_extent.h"
@@ -52,6 +54,35 @@ std::optional<double> number_of(Value value) {
 bool is_extent(double number, int64_t upper) {
   const auto extent = static_cast<double>(upper);
   return number == extent || std::abs(number * extent - 1) < 1e-6;
+}
+
+// Also through casts and moves, and whatever is computed from constants alone.
+bool is_constant(const Value& value) {
+  std::set<const Node*> seen = {value.node};
+  std::vector<const Node*> open = {value.node};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == Op::Constant) continue;
+    if (!has(node->op(), kElementwise) && !has(node->op(), kMovement)) return false;
+    for (const Value& operand : node->operands()) {
+      if (seen.insert(operand.node).second) open.push_back(operand.node);
+    }
+  }
+  return true;
+}
+
+// The first row and the last, however many there are.
+bool are_ends(Value positions) {
+  const auto keeps = [](const Value& value) {
+    const bool is_signed = info(value.dtype()).kind == DTypeKind::Signed;
+    return has(value.op(), kMovement) || (value.op() == Op::Cast && is_signed);
+  };
+  while (positions.node->operand_count() == 1 && keeps(positions))
+    positions = positions.node->operand(0);
+  const auto is_end = [](double index) { return index == 0 || index == -1; };
+  return positions.op() == Op::Constant &&
+         std::ranges::all_of(elements_of(*positions.node), is_end);
 }
 
 // A factor before is one after.
@@ -126,11 +157,10 @@ bool Derivation::numbers_fit(const Node& node, const std::vector<Value>& operand
     case Op::GatherND:
     case Op::ScatterElements:
     case Op::ScatterND: {
-      if (!is_active(operands[0].shape()) || node.operand(1).op() != Op::Constant) return true;
+      if (!is_active(operands[0].shape()) || !is_constant(node.operand(1))) return true;
       const int64_t axis = node.attributes().integer("axis", -1);
       if (axis >= 0 && !changed(node.operand(0), static_cast<int>(axis))) return true;
-      const auto always = [](double index) { return index == 0 || index == -1; };
-      if (axis >= 0 && std::ranges::all_of(elements_of(*node.operand(1).node), always)) return true;
+      if (axis >= 0 && are_ends(node.operand(1))) return true;
       return unsure(
           fmt::format("[{}] positions on the bucket's axis are constants", info(node.op()).text));
     }

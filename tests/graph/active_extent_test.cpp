@@ -105,10 +105,14 @@ constexpr Case kCases[] = {
        const Value x = input(g, rows);
        const Value back = g.slice(x, {rows - 1, 0}, {rows, 8}, {-1, 1});
        const Value joined = g.concat({x, back}, 0);
+       const Value ends = g.cast(g.cast(g.integers({0, -1}), DType::I32), DType::I64);
+       const Value moved = g.expand(g.reshape(ends, {1, 2}), {3, 2});
        const Value padded =
            g.apply(Op::Pad, {joined, g.integers({1, 2}), g.integers({0})},
                    {{"mode", "constant"}, {"shape", std::vector<Dim>{rows * 2 + 3, 8}}});
-       g.set_outputs({{"y", padded}, {"last", g.gather(x, g.scalar(DType::I64, -1), 0)}});
+       g.set_outputs({{"y", padded},
+                      {"last", g.gather(x, g.scalar(DType::I64, -1), 0)},
+                      {"ends", g.gather(x, moved, 0)}});
      }},
     {"windows that reach into padding",
      [](Graph& g, const Dim& rows) { g.set_outputs({{"y", pooled(g, rows)}}); }},
@@ -177,6 +181,23 @@ TEST(ActiveExtent, StaysAwayFromWhatCannotBeKnown) {
       {"[gather] positions on the bucket's axis are constants",
        [](Graph& g, const Dim& rows) {
          g.set_outputs({{"y", g.gather(input(g, rows), g.scalar(DType::I64, 63), 0)}});
+       }},
+      {"[gather] positions on the bucket's axis are constants",
+       [](Graph& g, const Dim& rows) {
+         const Value at = g.cast(g.cast(g.integers({0, 40}), DType::I32), DType::I64);
+         g.set_outputs({{"y", g.gather(input(g, rows), at, 0)}});
+       }},
+      {"[gather] positions on the bucket's axis are constants",
+       [](Graph& g, const Dim& rows) {
+         const Value at = g.concat({g.integers({0}), g.add(g.integers({20}), g.integers({20}))}, 0);
+         g.set_outputs({{"y", g.gather(input(g, rows), g.reshape(at, {2, 1}), 0)}});
+       }},
+      {"[scatter_elements] positions on the bucket's axis are constants",
+       [](Graph& g, const Dim& rows) {
+         const Value at = g.expand(g.reshape(g.integers({40}), {1, 1}), {1, 8});
+         const Value ones = weights(g, "ones", {1, 8});
+         g.set_outputs({{"y", g.apply(Op::ScatterElements, {input(g, rows), at, ones},
+                                      {{"axis", int64_t{0}}, {"reduction", "none"}})}});
        }},
       {"[mul] the integer 64 may be the bucket's extent",
        [](Graph& g, const Dim& rows) {
