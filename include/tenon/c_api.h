@@ -111,6 +111,7 @@ typedef struct tenon_bytes {
 } tenon_bytes;
 int tenon_dim_count(const tenon_model* model);
 tenon_status tenon_describe_dim(const tenon_model* model, int index, tenon_dim* dim);
+/* Dims that only states have may be left out: their handles know them. */
 tenon_status tenon_set_extents(tenon_model* model, const tenon_extent* extents, int extent_count);
 tenon_status tenon_run_slots(tenon_model* model, const tenon_bytes* inputs, int input_count);
 

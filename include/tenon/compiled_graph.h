@@ -129,10 +129,10 @@ class CompiledGraph {
 
   // Begins a run and returns as soon as the inputs have been read: on a GPU before the run has
   // ended, on a CPU after it. Several may be begun; sync_pending waits for all of them and gives
-  // the outputs of the last, as run_raw does. A fault that a run finds on its way is the Error of
-  // sync_pending, or of whatever is called instead: a call that runs, sets or copies waits first.
-  // Where nothing is under way, sync_pending does nothing: the views are those of the last run,
-  // none where there was none.
+  // the outputs of the last, as run_raw does. A fault that a run finds on its way is this call's
+  // Error where the run has ended in it (a CPU), else that of sync_pending or whatever is called
+  // instead: a call that runs, sets or copies waits first. Where nothing is under way, sync_pending
+  // does nothing: the views are those of the last run, none where it failed or there was none.
   void commit_no_wait(const NamedInputs& inputs, const RunOptions& options = {});
   const std::vector<TensorView>& sync_pending();
   // A run for each set of inputs: result[set][output]. On a GPU copies of one run go on beside the
@@ -145,7 +145,8 @@ class CompiledGraph {
   void run_pipelined_into(const std::vector<NamedInputs>& sets,
                           const std::vector<NamedOutputs>& outputs, const RunOptions& options = {});
 
-  // The extents of run_slots: a value for each of dims(). A model without dims needs none.
+  // The extents of run_slots: a value for each of dims(). Those that only states have follow from
+  // their handles: they may be left out, and are an Error of the run where they are others.
   void set_extents(const DimBinding& extents);
 
   // Of a graph compiled for a bucket, inputs with an axis of extent `upper`: runs compute what a

@@ -6,6 +6,7 @@
 #include "compiled/as_f32.h"
 #include "compiled/device_id.h"
 #include "compiled/impl.h"
+#include "compiled/known_dtype.h"
 #include "types/active_extent.h"
 
 namespace tenon {
@@ -126,6 +127,7 @@ void CompiledGraph::set_threads(int threads) {
 
 void CompiledGraph::set_param(const std::string& name, const TensorView& value) {
   Impl& impl = this->impl();
+  compiled::check_known(value.dtype, "parameter", name);
   if (value.elements >= 0) return set_elements(name, value);
   const Impl::Settled settled(impl);
   if (!value.capacity.empty() && value.capacity != value.shape) {
@@ -152,6 +154,7 @@ void CompiledGraph::set_param_typed(const std::string& name, std::span<const std
                                     DType dtype) {
   Impl& impl = this->impl();
   const Impl::Settled settled(impl);
+  compiled::check_known(dtype, "parameter", name);
   const program::ParamSlot& slot = param_slot(*impl.program, name);
   const Dim needed = slot.type.bytes();
   if (dtype == slot.type.dtype && !needed.is_const(static_cast<int64_t>(bytes.size()))) {

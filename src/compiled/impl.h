@@ -13,6 +13,7 @@
 #include "compiled/named_views.h"
 #include "compiled/output_block.h"
 #include "compiled/run_log.h"
+#include "compiled/slot_extents.h"
 #include "compiled/specializer.h"
 #include "program/program.h"
 #include "runtime/executor.h"
@@ -63,8 +64,8 @@ struct CompiledGraph::Impl {
   FusionReport fusion;
   DispatchReport dispatch;
   std::vector<runtime::IoView> inputs, outputs;  // of the present run, in the program's order
-  std::optional<std::vector<std::vector<int64_t>>> extents;  // of inputs, for run_slots
-  std::shared_ptr<compiled::Specializer> specializer;        // of all clones; null: nothing is
+  std::optional<compiled::SlotExtents> extents;
+  std::shared_ptr<compiled::Specializer> specializer;  // of all clones; null: nothing is
   bool asked_to_specialize = false;
   compiled::ActiveRows rows;
   ActiveExtentReport active;

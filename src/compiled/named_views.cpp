@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "compiled/known_dtype.h"
 
 namespace tenon::compiled {
 namespace {
@@ -31,6 +32,7 @@ template <typename View, typename Has>
   }
   for (size_t i = 0; i < slots.size(); ++i) {
     if (given.contains(slots[i].name) || has(i)) continue;
+    if (slots[i].state) report_unbound(slots[i]);
     throw user_error("missing {} \"{}\" {}; the model's {}s are {}", role, slots[i].name,
                      slots[i].type.to_string(), role, names(slots));
   }
@@ -67,7 +69,13 @@ void collect(const char* role, const std::vector<program::IoSlot>& slots,
 
 }  // namespace
 
+void report_unbound(const program::IoSlot& state) {
+  throw user_error("[run] the state \"{}\" {} has no value: bind_handle gives it its first",
+                   state.name, state.type.to_string());
+}
+
 IoView input_view(const TensorView& view, const program::IoSlot& slot, const InputShapes& shapes) {
+  check_known(view.dtype, "input", slot.name);
   void* data = const_cast<void*>(view.data);
   if (view.elements < 0) return {data, view.dtype, view.shape, view.capacity};
   if (!shapes.whole) {
@@ -103,7 +111,10 @@ void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutpu
                      const runtime::Handles& handles, std::vector<IoView>& views) {
   collect(
       "output", slots, given, views,
-      [](const MutableTensorView& view, size_t) { return io_view(view); },
+      [&](const MutableTensorView& view, size_t i) {
+        check_known(view.dtype, "output", slots[i].name);
+        return io_view(view);
+      },
       [&](size_t i) { return handles.is_fed_by(static_cast<int>(i)); },
       [&](size_t i) { return IoView{nullptr, slots[i].type.dtype, {}, {}}; });
 }

@@ -29,6 +29,7 @@ void collect_inputs(const std::vector<program::IoSlot>& slots,
                     const runtime::Handles& handles, std::vector<runtime::IoView>& views);
 void collect_outputs(const std::vector<program::IoSlot>& slots, const NamedOutputs& given,
                      const runtime::Handles& handles, std::vector<runtime::IoView>& views);
+[[noreturn]] void report_unbound(const program::IoSlot& state);  // a User error
 // The caller's extents, or the model's where the caller said only how many elements there are.
 runtime::IoView input_view(const TensorView& view, const program::IoSlot& slot,
                            const InputShapes& shapes);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "compiled/impl.h"
+#include "compiled/known_dtype.h"
 #include "compiled/param_values.h"
 #include "runtime/io_view.h"
 
@@ -83,6 +84,7 @@ ParamStore::ParamStore(const NamedInputs& values) : ParamStore() {
 void ParamStore::set(const std::string& name, const TensorView& value) {
   if (!value.capacity.empty() && value.capacity != value.shape)
     throw user_error("[ParamStore] \"{}\": the value must be dense", name);
+  compiled::check_known(value.dtype, "parameter", name);
   const bool has_shape = value.elements < 0;
   const int64_t bytes = has_shape ? runtime::dense_bytes(value.dtype, value.shape).take()
                                   : value.elements * size_of(value.dtype);
@@ -91,6 +93,7 @@ void ParamStore::set(const std::string& name, const TensorView& value) {
 }
 
 void ParamStore::set_typed(const std::string& name, std::span<const std::byte> bytes, DType dtype) {
+  compiled::check_known(dtype, "parameter", name);
   impl_->set(name, dtype, std::nullopt, bytes);
 }
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "compiled/as_f32.h"
 #include "compiled/impl.h"
-#include "types/active_extent.h"
 
 namespace tenon {
 
@@ -13,48 +12,6 @@ using compiled::runtime_options;
 using runtime::IoView;
 
 namespace {
-
-// A value for each symbol of the inputs, and for no other.
-void check_extents(const program::Program& program, const DimBinding& extents) {
-  const auto& values = extents.values();
-  for (const Symbol& symbol : program.symbols) {
-    if (symbol.name() == kActiveExtent) continue;
-    const auto found = values.find(symbol.name());
-    if (found == values.end()) throw user_error("[set_extents] {} has no value", symbol.name());
-    const Bounds bounds = symbol.bounds();
-    if (!bounds.contains(found->second)) {
-      throw user_error("[set_extents] {} = {} is outside {}..{}", symbol.name(), found->second,
-                       bounds.lo, bounds.hi);
-    }
-  }
-  for (const auto& [name, value] : values) {
-    const auto known = [&](const Symbol& symbol) { return symbol.name() == name; };
-    if (name == kActiveExtent || std::ranges::none_of(program.symbols, known))
-      throw user_error("[set_extents] the model has no dim \"{}\"", name);
-  }
-}
-
-std::vector<std::vector<int64_t>> input_extents(const program::Program& program,
-                                                const DimBinding& extents) {
-  check_extents(program, extents);
-  const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
-    if (symbol.name() == kActiveExtent) return symbol.bounds().hi;
-    const auto found = extents.values().find(symbol.name());
-    return found == extents.values().end() ? std::nullopt : std::optional(found->second);
-  };
-  std::vector<std::vector<int64_t>> shapes;
-  for (const program::IoSlot& slot : program.inputs) {
-    auto& shape = shapes.emplace_back();
-    for (const Dim& dim : slot.type.shape) {
-      const auto extent = dim.evaluate(value_of);
-      if (!extent)
-        throw user_error("[set_extents] input \"{}\" {}: {} has no value at these extents",
-                         slot.name, slot.type.to_string(), dim.to_string());
-      shape.push_back(*extent);
-    }
-  }
-  return shapes;
-}
 
 std::vector<float> read(const compiled::OutputBlock& block, size_t output) {
   const OutputSlot& slot = block.slots()[output];
@@ -196,7 +153,7 @@ const std::vector<TensorView>& CompiledGraph::run_raw(const NamedInputs& inputs,
 void CompiledGraph::set_extents(const DimBinding& extents) {
   Impl& impl = this->impl();
   const Exclusive exclusive(impl.use);
-  impl.extents = input_extents(*impl.program, extents);
+  impl.extents = compiled::SlotExtents(*impl.program, extents);
 }
 
 std::span<const OutputSlot> CompiledGraph::run_slots(
@@ -205,26 +162,29 @@ std::span<const OutputSlot> CompiledGraph::run_slots(
   const Impl::Settled settled(impl);
   const auto& slots = impl.program->inputs;
   if (!impl.extents) {
-    const bool has_dims =
-        impl.program->symbols.size() > (find_active_extent(impl.program->symbols) ? 1 : 0);
-    if (has_dims)
+    if (compiled::needs_extents(*impl.program))
       throw user_error("[run_slots] the model has dims without values: call set_extents before");
-    impl.extents = input_extents(*impl.program, {});
+    impl.extents = compiled::SlotExtents(*impl.program, {});
   }
   runtime::Handles& handles = impl.executor().handles();
   size_t missing = slots.size();
-  for (size_t i = 0; i < slots.size(); ++i)
-    missing -= handles.is_bound(static_cast<int>(i)) ? 1 : 0;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const bool is_bound = handles.is_bound(static_cast<int>(i));
+    if (slots[i].state && !is_bound) compiled::report_unbound(slots[i]);
+    missing -= is_bound ? 1 : 0;
+  }
   if (inputs.size() != missing)
     throw user_error("[run_slots] {} inputs are given, the model has {}", inputs.size(), missing);
   size_t next = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     if (handles.is_bound(static_cast<int>(i))) {
-      impl.inputs[i] = impl.rows.input(i, handles.view(static_cast<int>(i)).take());
+      const IoView bound = handles.view(static_cast<int>(i)).take();
+      if (slots[i].state) impl.extents->check_state(slots[i], i, bound.shape);
+      impl.inputs[i] = impl.rows.input(i, bound);
       continue;
     }
     const std::span<const std::byte> bytes = inputs[next++];
-    IoView view{const_cast<std::byte*>(bytes.data()), slots[i].type.dtype, (*impl.extents)[i], {}};
+    IoView view{const_cast<std::byte*>(bytes.data()), slots[i].type.dtype, impl.extents->of(i), {}};
     const auto given = static_cast<int64_t>(bytes.size());
     const auto needed = runtime::dense_bytes(view.dtype, view.shape).take();
     if (given != needed) view.shape = impl.rows.active_shape(i, view.shape);

@@ -80,6 +80,21 @@ TEST(AsynchronousRuns, WhatIsRefusedLeavesTheRunBefore) {
   EXPECT_EQ(graph.run(inputs(x))[0], (std::vector<float>{3, 6}));
 }
 
+TEST(AsynchronousRuns, OnACpuFindTheirFaultsWhenTheyAreBegun) {
+  Graph g;
+  const Value table = g.input("table", {{3}, DType::F32}), at = g.input("at", {{1}, DType::I64});
+  g.set_outputs({{"y", g.gather(table, at, 0)}});
+  CompiledGraph graph = Session(Device::Cpu()).compile(g);
+  const std::vector<float> rows = {1, 2, 3};
+  const std::vector<int64_t> there = {2}, nowhere = {7};
+  graph.commit_no_wait({{"table", rows}, {"at", there}});
+  const auto fails = [&] { graph.commit_no_wait({{"table", rows}, {"at", nowhere}}); };
+  EXPECT_NE(user_error_of(fails).find("index 7"), std::string::npos) << user_error_of(fails);
+  EXPECT_TRUE(graph.sync_pending().empty());  // and nothing is left to say
+  graph.commit_no_wait({{"table", rows}, {"at", there}});
+  EXPECT_EQ(floats(graph.sync_pending()[0]), std::vector<float>{3});
+}
+
 TEST(AsynchronousRuns, PipelinedSetsEachHaveTheirOutputs) {
   CompiledGraph graph = compile_model();
   std::vector<std::vector<float>> sets;

@@ -1,5 +1,6 @@
 // The ways of running a compiled graph, and clones of it. The graph: y = relu(x @ w + b) as f32,
 // and z = x rounded to integers, computed by hand here.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -143,6 +144,35 @@ TEST(Runs, SlotsTakeExtentsFromTheBinding) {
   EXPECT_EQ(user_error_of([&] { graph.set_extents({{"rows", 1}, {"cols", 1}}); }),
             "[set_extents] the model has no dim \"cols\"");
   EXPECT_EQ(graph.run_slots(slots_of(x))[0].length, 6 * kOut * 4);  // as set before the errors
+}
+
+TEST(Runs, RefuseADtypeThatThereIsNot) {
+  CompiledGraph graph = compile_model();
+  const std::vector<float> x = rows_of_x(1);
+  const auto none = static_cast<DType>(200);
+  const auto says = [](const std::string& what) {
+    return fmt::format("{} is given with the dtype 200, but there are only {}", what,
+                       std::size(kDTypes));
+  };
+  EXPECT_EQ(user_error_of([&] { graph.run({{"x", {x.data(), none, {1, kIn}}}}); }),
+            says("input \"x\""));
+  EXPECT_EQ(user_error_of([&] { graph.memory_of({{"x", {x.data(), none, {1, kIn}}}}); }),
+            says("input \"x\""));
+  EXPECT_EQ(user_error_of([&] { graph.bind_handle("x", {x.data(), none, {1, kIn}}); }),
+            says("input \"x\""));
+  std::vector<float> y(kOut);
+  EXPECT_EQ(user_error_of([&] {
+              graph.run_into({{"x", view(x, {1, kIn})}}, {{"y", {y.data(), none, {1, kOut}}}});
+            }),
+            says("output \"y\""));
+  EXPECT_EQ(user_error_of([&] { graph.set_param("b", {kBias.data(), none, {kOut}}); }),
+            says("parameter \"b\""));
+  EXPECT_EQ(user_error_of([&] { graph.set_param_typed("b", {}, none); }), says("parameter \"b\""));
+  ParamStore store;
+  EXPECT_EQ(user_error_of([&] { store.set("b", {kBias.data(), none, {kOut}}); }),
+            says("parameter \"b\""));
+  EXPECT_EQ(user_error_of([&] { store.set_typed("b", {}, none); }), says("parameter \"b\""));
+  EXPECT_EQ(graph.run({{"x", view(x, {1, kIn})}})[0], expected_y(x, kBias));
 }
 
 TEST(Runs, ElementsAloneAreEnoughWhereTheShapeIsStatic) {

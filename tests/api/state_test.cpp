@@ -73,6 +73,42 @@ TEST(State, KeepsItsLengthWhenARunIsCancelledBeforeItBegins) {
   EXPECT_EQ(add(graph, rows), (Floats{6, 8, 10, 12}));
 }
 
+TEST(State, SaysItselfHowLongItIsWhereRunsTakeBytes) {
+  CompiledGraph graph = begun();
+  const Floats rows = {1, 2, 3, 4};
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(rows));
+  const auto sum = [&] {
+    const OutputSlot slot = graph.run_slots({{bytes}})[0];
+    const auto* y = reinterpret_cast<const float*>(graph.arena_ptr() + slot.offset);
+    return Floats(y, y + slot.length / 4);
+  };
+  EXPECT_EQ(user_error_of([&] { graph.set_extents({{"batch", 2}, {"past", 0}}); }),
+            "[set_extents] seq has no value");
+  graph.set_extents({{"batch", 2}, {"seq", 1}});
+  EXPECT_EQ(sum(), (Floats{1, 2, 3, 4}));
+  EXPECT_EQ(sum(), (Floats{2, 4, 6, 8}));
+  graph.set_extents({{"batch", 2}, {"seq", 1}, {"past", 2}});
+  EXPECT_EQ(sum(), (Floats{3, 6, 9, 12}));
+  EXPECT_EQ(user_error_of(sum),
+            "[run_slots] the state \"log\" f32[batch, past, 2] is [2, 3, 2], which are not the "
+            "extents that set_extents was given: leave out those that only states have");
+  graph.set_extents({{"batch", 4}, {"seq", 1}});
+  EXPECT_NE(user_error_of(sum), "no error");
+  EXPECT_EQ(graph.read_handle("log")->shape[1], 3);
+}
+
+TEST(State, AloneNeedsNoExtentsWhereRunsTakeBytes) {
+  Graph g;
+  const Value log = g.state("log", {{sym::past()}, DType::F32}, {.axis = 0, .capacity = 4});
+  const Value x = g.input("x", {{1}, DType::F32});
+  g.set_outputs({{"sum", g.reduce_sum(g.update(log, x, sym::past()), {0})}});
+  CompiledGraph graph = Session().compile(g);
+  graph.bind_handle("log", view(Floats{1, 2}, {2}));
+  const Floats x_value = {4};
+  const OutputSlot slot = graph.run_slots({{std::as_bytes(std::span(x_value))}})[0];
+  EXPECT_EQ(*reinterpret_cast<const float*>(graph.arena_ptr() + slot.offset), 7);
+}
+
 TEST(State, IsTrimmed) {
   CompiledGraph graph = begun();
   add(graph, {1, 2, 3, 4, 5, 6, 7, 8});
@@ -203,7 +239,12 @@ TEST(Handles, RefuseWhatDoesNotFit) {
   const NamedInputs given = {{"rows", view(rows, {2, 1, 2})}};
   EXPECT_FALSE(graph.has_handle("log"));
   EXPECT_FALSE(graph.read_handle("log"));
-  EXPECT_NE(error_of([&] { graph.run(given); }).find("missing input \"log\""), std::string::npos);
+  const std::string unbound =
+      "[run] the state \"log\" f32[batch, past, 2] has no value: bind_handle gives it its first";
+  EXPECT_EQ(user_error_of([&] { graph.run(given); }), unbound);
+  EXPECT_EQ(user_error_of([&] { graph.commit_no_wait(given); }), unbound);
+  graph.set_extents({{"batch", 2}, {"seq", 1}});
+  EXPECT_EQ(user_error_of([&] { graph.run_slots({{std::as_bytes(std::span(rows))}}); }), unbound);
   EXPECT_EQ(error_of([&] {
               graph.run({{"rows", view(rows, {2, 1, 2})}, {"log", view(rows, {2, 1, 2})}});
             }),
