@@ -74,6 +74,8 @@ void Scope::check_bound(const Dim& dim, std::string_view where) const {
 
 bool Scope::may_not_run(const Buffer& accessed) const {
   return std::ranges::any_of(bindings_, [&](const Binding& b) {
+    // Of whole vectors where there are always too few elements for one.
+    if (b.kind == Binding::Kind::Range && prove_le(b.extent, 0) == Proof::Yes) return true;
     // On GPUs a loop over what is left for a thread is a condition on the ranges around it.
     const bool is_condition = kernel_.level == Level::Gpu && b.kind == Binding::Kind::Range &&
                               !b.extent.is_const() && prove_le(1, b.extent) != Proof::Yes;

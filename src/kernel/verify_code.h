@@ -48,8 +48,9 @@ class Scope {
 
   const Buffer& buffer(int index) const;
   void check_bound(const Dim& dim, std::string_view where) const;  // every symbol is
-  // Whether it stands in a loop whose extent is data, or in one over an extent that may be 0 and
-  // that the buffer's size does not depend on: a constraint may relate the two.
+  // Whether it stands in a loop that never runs, in one whose extent is data, or in one over an
+  // extent that may be 0 and that the buffer's size does not depend on: a constraint may relate the
+  // two.
   bool may_not_run(const Buffer& accessed) const;
   // Whether a range that may be empty, of an extent that the buffer's size knows nothing of,
   // indexes it: what keeps it inside is a constraint on the extents, which is checked before a run.

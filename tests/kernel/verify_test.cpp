@@ -53,6 +53,23 @@ TEST(KernelVerify, ChecksWhatALevelAllows) {
   expect_illegal(scheduled("  y[0] = exp(x[0])\n"), "exp is not an op of this level");
 }
 
+TEST(KernelVerify, AcceptsAccessesOfLoopsThatNeverRun) {
+  const auto few = [](const std::string& extent) {
+    return parse(
+        "kernel k scheduled dims n: 0..8\n"
+        "  buffer y: f32[n] global argument 0 written\n"
+        "  thread t in floordiv(n + 16383, 16384)\n"
+        "    loop c in " +
+        extent +
+        "\n"
+        "      vector l in 16\n"
+        "        y[c*16 + l + t*16384] = f32(0)\n");
+  };
+  EXPECT_NO_THROW(verify(few("-t*1024")));
+  EXPECT_NO_THROW(verify(few("0")));
+  expect_illegal(few("1"), "which can be outside");
+}
+
 TEST(KernelVerify, ChecksBuffers) {
   Kernel k = lowered("  y[0] = x[0]\n");
   k.buffers[3].storage = Storage::Shared;
