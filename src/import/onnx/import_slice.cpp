@@ -1,47 +1,12 @@
-// Slice: starts and ends count from the end where negative and are clamped to the axis. Each bound
-// is an expression, so table[0:seq] of 512 rows has min(seq, 512) rows, and where the bounds of seq
-// prove it, seq.
+// Slice: bounds and steps that are attributes, known operands, or only known at run time.
 #include <algorithm>
 
+#include "graph/slice_range.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/run_time_shapes.h"
 
 namespace tenon::onnx {
 namespace {
-
-constexpr int64_t kFar = int64_t{1}
-                         << 40;  // beyond every axis: INT_MAX and INT64_MAX mean "to the end"
-
-// `at` of an axis of `extent`, within least .. extent + most (most is 0 or -1); nullopt where it
-// may count from the end or not.
-std::optional<Dim> clamp(const Dim& at, const Dim& extent, int64_t least, int64_t most) {
-  if (at.is_const()) {
-    const int64_t value = at.const_value();
-    if (value >= kFar) return max(extent + most, least);
-    if (value <= -kFar) return Dim(least);
-    if (value < 0) return max(extent + value, least);
-    return max(min(at, extent + most), least);
-  }
-  if (prove_le(0, at) == Proof::Yes) return max(min(at, extent + most), least);
-  if (prove_lt(at, 0) == Proof::Yes) return max(extent + at, least);
-  return std::nullopt;
-}
-
-struct Range {
-  Dim start, extent;
-};
-
-std::optional<Range> range_of(const Dim& start, const Dim& end, int64_t step, const Dim& extent) {
-  if (step == 0) throw user_error("a step is 0");
-  if (extent.is_const(0)) return Range{0, 0};
-  const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? 0 : -1;
-  const std::optional<Dim> first = clamp(start, extent, 0, most);
-  const std::optional<Dim> last = clamp(end, extent, least, most);
-  if (!first || !last) return std::nullopt;
-  const Dim span = step > 0 ? *last - *first : *first - *last;
-  const Dim count = max(ceildiv(span, std::abs(step)), 0);
-  return Range{*first, extent.bounds().lo > 0 ? count : min(count, extent)};
-}
 
 // What to take of each axis that is cut, as far as it is known.
 struct Cuts {
@@ -57,13 +22,12 @@ Value slice_known(graph::Graph& g, Value x, const Cuts& cuts) {
   std::vector<int64_t> steps(static_cast<size_t>(rank), 1);
   for (size_t i = 0; i < cuts.axes->size(); ++i) {
     const auto axis = static_cast<size_t>(Call::axis_of((*cuts.axes)[i], rank));
-    const int64_t step = std::clamp((*cuts.steps)[i], -kFar, kFar);  // beyond: one element too
-    const std::optional<Range> range =
-        range_of((*cuts.starts)[i], (*cuts.ends)[i], step, extents[axis]);
+    const std::optional<graph::SliceRange> range =
+        graph::slice_range((*cuts.starts)[i], (*cuts.ends)[i], (*cuts.steps)[i], extents[axis]);
     if (!range) return {};
     starts[axis] = range->start;
     extents[axis] = range->extent;
-    steps[axis] = step;
+    steps[axis] = range->step;
   }
   if (extents == x.shape().dims() && std::vector<int64_t>(steps.size(), 1) == steps) return x;
   return g.slice(x, std::move(starts), std::move(extents), std::move(steps));

@@ -193,16 +193,6 @@ Value tile_by(graph::Graph& g, Value x, Value repeats) {
   return reshape_to(g, spread, g.mul(repeats, extents), true);
 }
 
-Value iota(graph::Graph& g, const Dim& count) {
-  if (count.is_const() && count.const_value() * 8 <= graph::kConstantLimit) {
-    std::vector<int64_t> numbers(static_cast<size_t>(count.const_value()));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return g.integers(std::move(numbers));
-  }
-  return g.apply(Op::Range, {g.dims({0}, true), g.dims({count}, true), g.dims({1}, true)},
-                 {{"shape", std::vector<Dim>{count}}});
-}
-
 namespace {
 
 // The count of a range, where what decides it is known.

@@ -4,6 +4,7 @@
 // model may compute.
 #pragma once
 
+#include "graph/iota.h"
 #include "import/onnx/call.h"
 
 namespace tenon::onnx {
@@ -30,8 +31,6 @@ Value slice_to(graph::Graph& g, Value x, Value starts, Value ends, Value axes, V
 Value pad_to(graph::Graph& g, Value x, const std::string& mode, Value pads, Value axes, Value fill);
 Value tile_by(graph::Graph& g, Value x, Value repeats);
 
-// 0, 1, ... as i64[count].
-Value iota(graph::Graph& g, const Dim& count);
 // start, start + delta, ... before limit; scalars of one dtype.
 Value range_to(graph::Graph& g, Value start, Value limit, Value delta);
 Value non_zero(graph::Graph& g, Value x);  // i64[rank, count]

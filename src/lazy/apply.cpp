@@ -1,0 +1,140 @@
+#include "lazy/apply.h"
+
+#include <unordered_map>
+
+#include "base/error.h"
+#include "lazy/rule.h"
+
+namespace tenon::lazy {
+
+std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
+                              graph::Attributes attributes, VariableValues values) {
+  Operation operation;
+  std::vector<graph::Value> stand_ins;
+  for (const Tensor& operand : operands) {
+    if (!operand) throw user_error("[{}] an operand is no tensor", graph::info(op).text);
+    operation.operands.push_back(Access::operand(operand));
+    stand_ins.push_back(Access::expression(operand).stand_in(Access::result(operand)));
+  }
+  operation.rule = make_rule(op, std::move(stand_ins), std::move(attributes));
+  operation.values = std::move(values);
+  const auto types = operation.rule->types();
+  const auto expression = std::make_shared<const Expression>(
+      std::vector<TensorType>(types.begin(), types.end()), std::move(operation));
+  std::vector<Tensor> results;
+  for (int i = 0; i < expression->results(); ++i) results.push_back(Access::tensor(expression, i));
+  return results;
+}
+
+Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes,
+             VariableValues values) {
+  std::vector<Tensor> results =
+      apply_all(op, operands, std::move(attributes), std::move(values));
+  if (results.size() != 1)
+    throw user_error("[{}] it has {} results: use op()", graph::info(op).text, results.size());
+  return results[0];
+}
+
+static Tensor leaf(Ref<graph::Node> rule, VariableValues values) {
+  TensorType type = rule->types()[0];
+  Operation operation;
+  operation.rule = std::move(rule);
+  operation.values = std::move(values);
+  return Access::tensor(std::make_shared<const Expression>(std::vector<TensorType>{std::move(type)},
+                                                           std::move(operation)));
+}
+
+Tensor constant(TensorType type, std::span<const std::byte> bytes) {
+  return leaf(constant_rule(std::move(type), bytes), {});
+}
+
+Tensor constant(const Scalar& value, DType dtype) {
+  std::byte element[8] = {};
+  const auto bytes = std::span(element, static_cast<size_t>(size_of(dtype)));
+  if (value.is_integer() && dtype == DType::I64) {
+    const int64_t integer = value.integer();
+    return constant({{}, dtype}, std::as_bytes(std::span(&integer, 1)));
+  }
+  store_from_f64(dtype, element, value.number());
+  return constant({{}, dtype}, bytes);
+}
+
+Tensor integers(const std::vector<int64_t>& values) {
+  return constant({{static_cast<int64_t>(values.size())}, DType::I64},
+                  std::as_bytes(std::span(values)));
+}
+
+Tensor dims(const Extents& values) {
+  std::vector<int64_t> numbers;
+  for (const Extent& value : values) {
+    if (value.dim().is_const()) numbers.push_back(value.dim().const_value());
+  }
+  if (numbers.size() == values.size()) return integers(numbers);
+  return leaf(dims_rule(dims_of(values), false), values_of(values));
+}
+
+Tensor dim(const Extent& value) {
+  if (value.dim().is_const()) return constant(value.dim().const_value(), DType::I64);
+  return leaf(dims_rule({value.dim()}, true), value.values());
+}
+
+Tensor compose(const std::vector<Tensor>& operands,
+               FunctionRef<graph::Value(graph::Graph& g, const std::vector<graph::Value>&)> build) {
+  graph::Graph g;
+  std::vector<graph::Value> inputs;
+  std::unordered_map<graph::Value, Tensor> tensors;
+  for (const Tensor& operand : operands) {
+    inputs.push_back(g.input(fmt::format("in{}", inputs.size()), operand.type()));
+    tensors[inputs.back()] = operand;
+  }
+  const graph::Value result = build(g, inputs);
+  g.set_outputs({{"out", result}});
+  for (const graph::Node* node : g.topological()) {
+    if (node->op() == graph::Op::Input) continue;
+    std::vector<Tensor> made;
+    if (node->op() == graph::Op::Constant) {
+      made = {constant(node->types()[0], node->bytes())};
+    } else if (node->op() == graph::Op::Dims) {
+      const bool scalar = node->types()[0].shape.rank() == 0;
+      made = {leaf(dims_rule(node->attributes().dims("values"), scalar), {})};
+    } else {
+      std::vector<Tensor> from;
+      for (const graph::Value& operand : node->operands()) from.push_back(tensors.at(operand));
+      made = apply_all(node->op(), from, node->attributes());
+    }
+    for (size_t i = 0; i < made.size(); ++i)
+      tensors[{node, static_cast<int>(i)}] = std::move(made[i]);
+  }
+  return tensors.at(result);
+}
+
+std::vector<Dim> dims_of(const Extents& extents) {
+  std::vector<Dim> result;
+  result.reserve(extents.size());
+  for (const Extent& extent : extents) result.push_back(extent.dim());
+  return result;
+}
+
+VariableValues values_of(const Extents& extents) {
+  VariableValues result;
+  for (const Extent& extent : extents) merge(result, extent.values(), "shape");
+  return result;
+}
+
+void merge(VariableValues& into, const VariableValues& values, const char* call) {
+  for (const auto& [name, value] : values) {
+    const auto [at, inserted] = into.emplace(name, value);
+    if (!inserted && at->second != value)
+      throw user_error("[{}] the variable \"{}\" is bound to {} and to {}", call, name, at->second,
+                       value);
+  }
+}
+
+int64_t wrap_axis(const char* call, int64_t axis, const Tensor& x) {
+  const int rank = x.rank();
+  if (axis < -rank || axis >= rank)
+    throw user_error("[{}] axis {} is out of range: {}", call, axis, x.type().to_string());
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace tenon::lazy

@@ -1,0 +1,37 @@
+// An op applied to tensors: a tensor for each result, of the types that the op's rule infers.
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.h"
+#include "graph/attributes.h"
+#include "graph/graph.h"
+#include "graph/op.h"
+#include "lazy/expression.h"
+
+namespace tenon::lazy {
+
+std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
+                              graph::Attributes attributes = {}, VariableValues values = {});
+Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes = {},
+             VariableValues values = {});  // of one result
+
+Tensor constant(TensorType type, std::span<const std::byte> bytes);
+Tensor constant(const Scalar& value, DType dtype);  // of no axes
+Tensor integers(const std::vector<int64_t>& values);
+Tensor dims(const Extents& values);  // an i64 vector
+Tensor dim(const Extent& value);     // an i64 scalar
+
+// What `build` writes on a graph whose inputs are the operands, as tensors.
+Tensor compose(const std::vector<Tensor>& operands,
+               FunctionRef<graph::Value(graph::Graph& g, const std::vector<graph::Value>&)> build);
+
+// The parts of extents, for attributes and for the operation that names them.
+std::vector<Dim> dims_of(const Extents& extents);
+VariableValues values_of(const Extents& extents);
+// A variable with two values is a User error that names it and both.
+void merge(VariableValues& into, const VariableValues& values, const char* call);
+
+int64_t wrap_axis(const char* call, int64_t axis, const Tensor& x);  // 0 .. rank - 1
+
+}  // namespace tenon::lazy

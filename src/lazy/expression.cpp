@@ -1,0 +1,106 @@
+#include "lazy/expression.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "graph/context.h"
+#include "lazy/rule.h"
+
+namespace tenon::lazy {
+namespace {
+
+// The first operand's that lies somewhere.
+std::optional<Device> device_of(const Operation& operation) {
+  if (operation.copy_to) return operation.copy_to;
+  for (const Operand& operand : operation.operands) {
+    if (operand.expression->device()) return operand.expression->device();
+  }
+  return std::nullopt;
+}
+
+std::optional<Device> device_of(const Buffer& buffer) {
+  if (buffer.is_file()) return std::nullopt;
+  return buffer.device();
+}
+
+const char* name_of(const Operation& operation) {
+  return operation.rule ? graph::info(operation.rule->op()).text.data() : "copy";
+}
+
+}  // namespace
+
+void Access::check(const Tensor& tensor) {
+  if (!tensor.expression_) throw user_error("this Tensor is no tensor: it was never given one");
+}
+
+Expression::Expression(std::vector<TensorType> types, Operation operation)
+    : types_(std::move(types)),
+      name_(name_of(operation)),
+      device_(device_of(operation)),
+      slots_(types_.size()),
+      operation_(std::make_shared<const Operation>(std::move(operation))) {}
+
+Expression::Expression(TensorType type, std::shared_ptr<const Elements> elements)
+    : types_{std::move(type)},
+      name_("data"),
+      device_(device_of(*elements->buffer)),
+      slots_(1) {
+  slots_[0] = new std::shared_ptr<const Elements>(std::move(elements));
+}
+
+Expression::Expression(TensorType type, std::shared_ptr<const OutputCell> cell,
+                       const Device& device)
+    : types_{std::move(type)}, name_("plan output"), device_(device), cell_(std::move(cell)) {}
+
+// A chain of any length goes without recursion: operations that nobody else holds hand their
+// operands on.
+Expression::~Expression() {
+  for (const Slot& slot : slots_) delete slot.load(std::memory_order_relaxed);
+  std::vector<std::shared_ptr<const Operation>> going;
+  const auto take = [&](std::shared_ptr<const Operation>& operation) {
+    if (operation && operation.use_count() == 1) going.push_back(std::move(operation));
+  };
+  take(operation_);
+  while (!going.empty()) {
+    const std::shared_ptr<const Operation> last = std::move(going.back());
+    going.pop_back();
+    for (const Operand& operand : last->operands) {
+      if (operand.expression.use_count() == 1) take(operand.expression->operation_);
+    }
+  }
+}
+
+std::shared_ptr<const Operation> Expression::operation() const {
+  const std::lock_guard lock(mutex_);
+  return operation_;
+}
+
+std::shared_ptr<const Elements> Expression::elements(int result) const {
+  if (cell_) return cell_->get();
+  const auto* found = slots_[static_cast<size_t>(result)].load(std::memory_order_acquire);
+  return found ? *found : nullptr;
+}
+
+void Expression::publish(int result, std::shared_ptr<const Elements> elements) const {
+  const auto* mine = new std::shared_ptr<const Elements>(std::move(elements));
+  const std::shared_ptr<const Elements>* expected = nullptr;
+  if (!slots_[static_cast<size_t>(result)].compare_exchange_strong(expected, mine)) delete mine;
+  for (const Slot& slot : slots_) {
+    if (!slot.load(std::memory_order_acquire)) return;
+  }
+  std::shared_ptr<const Operation> gone;  // outside of the lock
+  const std::lock_guard lock(mutex_);
+  gone.swap(operation_);
+}
+
+graph::Value Expression::stand_in(int result) const {
+  const std::lock_guard lock(mutex_);
+  if (operation_ && operation_->rule && graph::has(operation_->rule->op(), graph::kLeaf))
+    return {operation_->rule.get(), 0};
+  if (stand_ins_.empty()) stand_ins_.resize(types_.size());
+  Ref<graph::Node>& held = stand_ins_[static_cast<size_t>(result)];
+  if (!held) held = stand_in_for(type(result));
+  return {held.get(), 0};
+}
+
+}  // namespace tenon::lazy

@@ -1,0 +1,53 @@
+#include "lazy/promote.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tenon::lazy {
+namespace {
+
+// Of a signed and an unsigned integer: the least signed one that holds both; f64 where none does.
+DType holding_both(DType is_signed, DType is_unsigned) {
+  if (info(is_signed).bits > info(is_unsigned).bits) return is_signed;
+  switch (info(is_unsigned).bits) {
+    case 8:
+      return DType::I16;
+    case 16:
+      return DType::I32;
+    case 32:
+      return DType::I64;
+    default:
+      return DType::F64;
+  }
+}
+
+}  // namespace
+
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  if (is_storage_only(a) || is_storage_only(b))
+    throw user_error("[tensor] {} and {} do not meet: cast one of them", to_string(a),
+                     to_string(b));
+  const DTypeKind kind_a = info(a).kind, kind_b = info(b).kind;
+  if (kind_a == kind_b) {
+    if (info(a).bits == info(b).bits) return DType::F32;  // f16 and bf16
+    return info(a).bits > info(b).bits ? a : b;
+  }
+  if (kind_a == DTypeKind::Bool || kind_b == DTypeKind::Float) return b;
+  if (kind_b == DTypeKind::Bool || kind_a == DTypeKind::Float) return a;
+  return kind_a == DTypeKind::Signed ? holding_both(a, b) : holding_both(b, a);
+}
+
+DType promoted(DType a, const Scalar& b) {
+  const DTypeKind kind = info(a).kind;
+  if (kind == DTypeKind::Float) return a;
+  if (!b.is_integer()) return DType::F32;
+  return kind == DTypeKind::Bool ? DType::I64 : a;
+}
+
+Tensor as_float(const Tensor& x) {
+  return info(x.dtype()).kind == DTypeKind::Float ? x : x.cast(DType::F32);
+}
+
+}  // namespace tenon::lazy
