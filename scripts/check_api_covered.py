@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that every function, member and enumerator of include/tenon is used by a program that runs as a test: it occurs
-in examples/, tests/api or tests/types as one writes it there. --list says where each name is used first. Headers are read as text, as
+in examples/, tests/api, tests/lazy or tests/types as one writes it there. --list says where each name is used first. Headers are read as text, as
 clang-format leaves them: blocks are taken out from the innermost on."""
 
 import pathlib
@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-USERS = ("examples", "tests/api", "tests/types")
+USERS = ("examples", "tests/api", "tests/lazy", "tests/types")
 IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ ]*#(?:[^\n]*\\\n)*[^\n]*', re.DOTALL | re.MULTILINE)
 INITIALIZER = re.compile(r"(?<=\w)\{\d*\}|(?:=|\breturn)\s*\{[^{};]*\}")
 BLOCK = re.compile(r"([^;{}]*)\{([^{}]*)\}")

@@ -135,10 +135,10 @@ class Tensor {
   const Shape& shape() const { return type().shape; }
   DType dtype() const { return type().dtype; }
   int rank() const { return shape().rank(); }
-  Device device() const;      // that it lies on, or will be computed on
-  bool is_realized() const;   // whether its elements are there
-  bool is_file() const;       // whether it is a view of a mapped file
-  std::string name() const;   // of what made it: "matmul"
+  Device device() const;     // that it lies on, or will be computed on
+  bool is_realized() const;  // whether its elements are there
+  bool is_file() const;      // whether it is a view of a mapped file
+  std::string name() const;  // of what made it: "matmul"
 
   // --- Any op of docs/ops.md, by the name it has there; operands must have the dtypes it wants.
   static std::vector<Tensor> op(std::string_view name, const std::vector<Tensor>& operands,
@@ -227,7 +227,7 @@ class Tensor {
   static Tensor stack(const std::vector<Tensor>& parts, int64_t axis = 0);
   std::vector<Tensor> split(const std::vector<int64_t>& extents, int64_t axis = 0) const;
   std::vector<Tensor> chunk(int64_t parts, int64_t axis = 0) const;  // the last may be shorter
-  Tensor repeat(const std::vector<int64_t>& times) const;  // NumPy's tile
+  Tensor repeat(const std::vector<int64_t>& times) const;            // NumPy's tile
   Tensor roll(int64_t shift, int64_t axis) const;
   Tensor tril(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
@@ -275,8 +275,8 @@ class Tensor {
                    const Tensor& mask = {}) const;
 
   // --- By position. Negative ones count from the end; one outside is an Error of the run.
-  Tensor take(const Tensor& indices, int64_t axis = 0) const;    // whole slices of the axis
-  Tensor gather(const Tensor& indices, int64_t axis) const;      // take_along_axis
+  Tensor take(const Tensor& indices, int64_t axis = 0) const;  // whole slices of the axis
+  Tensor gather(const Tensor& indices, int64_t axis) const;    // take_along_axis
   // This with elements of `updates` at these positions; of equal positions the last one counts.
   Tensor scatter(const Tensor& indices, const Tensor& updates, int64_t axis) const;
   Tensor scatter_add(const Tensor& indices, const Tensor& updates, int64_t axis) const;
@@ -348,7 +348,7 @@ void realize_batch_with(const std::vector<Tensor>& tensors, const PrepareConfig&
 ExecutionPlan prepare_batch(const std::vector<Tensor*>& tensors);
 ExecutionPlan prepare_batch_with(const std::vector<Tensor*>& tensors, const PrepareConfig& config);
 
-#define TENON_TENSOR_OPERATOR(op)                      \
+#define TENON_TENSOR_OPERATOR(op)                       \
   Tensor operator op(const Tensor& a, const Tensor& b); \
   Tensor operator op(const Tensor& a, const Scalar& b); \
   Tensor operator op(const Scalar& a, const Tensor& b);

@@ -153,8 +153,7 @@ Term summed(Graph& g, Term term, const std::string& needed) {
 // Axes that were 1 where another operand's are longer: only the ellipsis does that.
 Term spread(Graph& g, const Term& term, const Extents& extents) {
   const std::vector<Dim> dims = dims_of(term.letters, extents);
-  return term.value.shape().dims() == dims ? term
-                                           : Term{term.letters, g.expand(term.value, dims)};
+  return term.value.shape().dims() == dims ? term : Term{term.letters, g.expand(term.value, dims)};
 }
 
 // One batched product: [shared, left, summed] x [shared, summed, right].

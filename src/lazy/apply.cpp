@@ -28,8 +28,7 @@ std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
 
 Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes,
              VariableValues values) {
-  std::vector<Tensor> results =
-      apply_all(op, operands, std::move(attributes), std::move(values));
+  std::vector<Tensor> results = apply_all(op, operands, std::move(attributes), std::move(values));
   if (results.size() != 1)
     throw user_error("[{}] it has {} results: use op()", graph::info(op).text, results.size());
   return results[0];

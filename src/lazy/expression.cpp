@@ -41,10 +41,7 @@ Expression::Expression(std::vector<TensorType> types, Operation operation)
       operation_(std::make_shared<const Operation>(std::move(operation))) {}
 
 Expression::Expression(TensorType type, std::shared_ptr<const Elements> elements)
-    : types_{std::move(type)},
-      name_("data"),
-      device_(device_of(*elements->buffer)),
-      slots_(1) {
+    : types_{std::move(type)}, name_("data"), device_(device_of(*elements->buffer)), slots_(1) {
   slots_[0] = new std::shared_ptr<const Elements>(std::move(elements));
 }
 

@@ -37,7 +37,7 @@ struct Operation {
   // their operands have the same. Null: a copy to another device.
   Ref<graph::Node> rule;
   std::vector<Operand> operands;
-  VariableValues values;           // of variables that it names
+  VariableValues values;  // of variables that it names
   std::optional<Device> copy_to = {};
 };
 

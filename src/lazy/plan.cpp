@@ -84,7 +84,8 @@ int Plan::number_on(const Device& device, const TraceValue& value, int level) {
   const auto [found, fresh] = copies_.try_emplace({from, to_string(device)}, -1);
   if (!fresh) return found->second;
   const int to = found->second = static_cast<int>(values_.size());
-  values_.push_back({.type = trace_.type(value), .elements = nullptr, .own = nullptr, .device = device});
+  values_.push_back(
+      {.type = trace_.type(value), .elements = nullptr, .own = nullptr, .device = device});
   parts_.push_back({.from = from, .to = to, .device = device, .level = level});
   return to;
 }
@@ -116,8 +117,7 @@ void Plan::add_asked_copies() {
   }
 }
 
-Buffer& Plan::make_room(int value, std::span<const int64_t> extents,
-                        const VariableValues& values) {
+Buffer& Plan::make_room(int value, std::span<const int64_t> extents, const VariableValues& values) {
   Value& to = values_[static_cast<size_t>(value)];
   if (to.own && std::ranges::equal(to.elements->extents, extents)) {
     const bool same = std::ranges::all_of(to.elements->values, [&](const auto& each) {
@@ -125,8 +125,7 @@ Buffer& Plan::make_room(int value, std::span<const int64_t> extents,
     });
     if (same) return *to.own;
   }
-  const int64_t bytes =
-      runtime::dense_bytes(to.type.dtype, extents).take();
+  const int64_t bytes = runtime::dense_bytes(to.type.dtype, extents).take();
   to.own = Buffer::allocate(to.device, bytes);
   to.elements = std::make_shared<const Elements>(
       Elements{to.own, {extents.begin(), extents.end()}, values_in(to.type, values)});

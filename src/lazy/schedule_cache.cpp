@@ -38,8 +38,9 @@ Store& store() {
 // What decides code beside the structure.
 void add_config(SegmentKey& key, const Device& device, const PrepareConfig& config) {
   key.push_back(static_cast<uint64_t>(device.kind()) << 32 | static_cast<uint64_t>(device.index()));
-  const uint64_t optimizer =
-      !config.optimizer ? 0 : config.optimizer->is<OptStrategy::Plain>() ? 2 : 1;
+  const uint64_t optimizer = !config.optimizer                            ? 0
+                             : config.optimizer->is<OptStrategy::Plain>() ? 2
+                                                                          : 1;
   const uint64_t generator = config.generator.empty() ? 0 : config.generator == "c" ? 2 : 1;
   const uint64_t planner = config.planner ? 1 + static_cast<uint64_t>(*config.planner) : 0;
   key.push_back(optimizer << 16 | generator << 8 | planner);

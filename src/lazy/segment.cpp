@@ -46,8 +46,7 @@ class Cutter {
     placed(index) = {at, static_cast<int>(to.steps.size())};
     to.steps.push_back(index);
     for (const TraceValue& operand : each.operands) {
-      if (operand.step >= 0 && placed(operand.step).segment != at)
-        need(operand, false);
+      if (operand.step >= 0 && placed(operand.step).segment != at) need(operand, false);
     }
   }
 
@@ -127,8 +126,7 @@ graph::Graph graph_of(const Trace& trace, const Segment& segment) {
     return std::tuple(value.leaf, value.step, value.result);
   };
   for (size_t i = 0; i < segment.inputs.size(); ++i)
-    values[key(segment.inputs[i])] =
-        g.input(fmt::format("in{}", i), trace.type(segment.inputs[i]));
+    values[key(segment.inputs[i])] = g.input(fmt::format("in{}", i), trace.type(segment.inputs[i]));
   const auto leaf_of = [&](const graph::Node& rule) {
     if (rule.op() == graph::Op::Dims) return g.dims(rule.attributes().dims("values"));
     return g.constant(rule.types()[0], {rule.bytes(), nullptr});

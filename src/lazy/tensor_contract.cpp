@@ -36,7 +36,8 @@ struct Window {
   }
 
   graph::Attributes attributes() const {
-    return {{"extents", extents}, {"begins", begins}, {"strides", strides}, {"dilations", dilations}};
+    return {
+        {"extents", extents}, {"begins", begins}, {"strides", strides}, {"dilations", dilations}};
   }
 
   size_t axes;
@@ -151,7 +152,8 @@ Tensor Tensor::avg_pool(const std::vector<int64_t>& given, const WindowOptions& 
 
 Tensor Tensor::attention(const Tensor& k, const Tensor& v, const TensorAttentionOptions& options,
                          const Tensor& mask) const {
-  if (rank() != 3) throw user_error("[attention] needs [batch, queries, width]: {}", type().to_string());
+  if (rank() != 3)
+    throw user_error("[attention] needs [batch, queries, width]: {}", type().to_string());
   const Dim& width = shape()[2];
   if (!width.is_const() || options.heads < 1 || width.const_value() % options.heads != 0)
     throw user_error("[attention] {} heads do not divide the width of {}", options.heads,

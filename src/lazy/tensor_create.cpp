@@ -13,7 +13,8 @@ using graph::Op;
 using lazy::apply;
 
 // Numbers for extents whose variables are bound.
-std::vector<int64_t> numbers_of(const char* call, const Extents& shape, const VariableValues& values) {
+std::vector<int64_t> numbers_of(const char* call, const Extents& shape,
+                                const VariableValues& values) {
   std::vector<int64_t> extents;
   for (const Extent& extent : shape) {
     const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
@@ -149,8 +150,7 @@ Tensor Tensor::arange(double start, double stop, double step, DType dtype) {
   const Tensor at = arange(Extent(std::max<int64_t>(static_cast<int64_t>(count), 0)));
   const bool whole = info(dtype).kind != DTypeKind::Float;
   const DType in = whole ? DType::I64 : dtype == DType::F64 ? DType::F64 : DType::F32;
-  if (whole)
-    return (at * static_cast<int64_t>(step) + static_cast<int64_t>(start)).cast(dtype);
+  if (whole) return (at * static_cast<int64_t>(step) + static_cast<int64_t>(start)).cast(dtype);
   return (at.cast(in) * step + start).cast(dtype);
 }
 

@@ -114,10 +114,8 @@ TENON_UNARY(relu, Relu)
 #undef TENON_UNARY
 
 // Integers are whole already.
-#define TENON_ROUNDING(name, op)                                      \
-  Tensor Tensor::name() const {                                       \
-    return is_float_kind(dtype()) ? apply(Op::op, {*this}) : *this;   \
-  }
+#define TENON_ROUNDING(name, op) \
+  Tensor Tensor::name() const { return is_float_kind(dtype()) ? apply(Op::op, {*this}) : *this; }
 TENON_ROUNDING(floor, Floor)
 TENON_ROUNDING(ceil, Ceil)
 TENON_ROUNDING(round, Round)
@@ -176,8 +174,8 @@ Tensor Tensor::where(const Tensor& condition, const Scalar& then, const Tensor& 
   return where(condition, beside(otherwise, then), otherwise);
 }
 
-#define TENON_BINARY(name, function)                                                            \
-  Tensor Tensor::name(const Tensor& other) const { return function(*this, other); }             \
+#define TENON_BINARY(name, function)                                                \
+  Tensor Tensor::name(const Tensor& other) const { return function(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return function(*this, beside(*this, other)); }
 static Tensor power(const Tensor& a, const Tensor& b) { return arithmetic(Op::Pow, a, b); }
 static Tensor lesser(const Tensor& a, const Tensor& b) { return arithmetic(Op::Min, a, b); }

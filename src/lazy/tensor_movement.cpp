@@ -230,8 +230,7 @@ Tensor Tensor::index(const std::vector<Index>& index) const {
     has_rest = has_rest || (place && *place == Place::Rest);
     named += !place || *place == Place::All;
   }
-  if (named > rank())
-    throw user_error("[index] {} places for {}", named, type().to_string());
+  if (named > rank()) throw user_error("[index] {} places for {}", named, type().to_string());
   Cut cut(*this);
   std::vector<int> shape;  // axes that stay, -1: a new one
   int axis = 0;
@@ -292,7 +291,8 @@ std::vector<Tensor> Tensor::chunk(int64_t parts, int64_t axis) const {
   if (parts < 1) throw user_error("[chunk] {} parts", parts);
   if (!extent.is_const())
     throw user_error("[chunk] axis {} is symbolic: {}", axis, type().to_string());
-  const int64_t whole = extent.const_value(), each = std::max<int64_t>((whole + parts - 1) / parts, 1);
+  const int64_t whole = extent.const_value(),
+                each = std::max<int64_t>((whole + parts - 1) / parts, 1);
   std::vector<int64_t> extents;
   for (int64_t begin = 0; begin < whole; begin += each)
     extents.push_back(std::min(each, whole - begin));

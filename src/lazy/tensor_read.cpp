@@ -29,13 +29,9 @@ bool reads_as(DType stored, DType wanted) {
 
 const TensorType& Tensor::type() const { return Access::expression(*this).type(result_); }
 
-Device Tensor::device() const {
-  return Access::expression(*this).device().value_or(Device::Cpu());
-}
+Device Tensor::device() const { return Access::expression(*this).device().value_or(Device::Cpu()); }
 
-bool Tensor::is_realized() const {
-  return Access::expression(*this).elements(result_) != nullptr;
-}
+bool Tensor::is_realized() const { return Access::expression(*this).elements(result_) != nullptr; }
 
 bool Tensor::is_file() const {
   const auto elements = Access::expression(*this).elements(result_);
@@ -52,14 +48,15 @@ Tensor Tensor::to(const Device& device) const {
   lazy::Operation operation;
   operation.operands = {from};
   operation.copy_to = device;
-  return Access::tensor(std::make_shared<const Expression>(std::vector<TensorType>{type()},
-                                                           std::move(operation)));
+  return Access::tensor(
+      std::make_shared<const Expression>(std::vector<TensorType>{type()}, std::move(operation)));
 }
 
 TensorView Tensor::host_view(const char* call, DType wanted, bool one) const {
   const auto elements = elements_of(call, *this);
   if (!reads_as(dtype(), wanted))
-    throw user_error("[{}] the tensor is {}, not {}", call, type().to_string(), tenon::to_string(wanted));
+    throw user_error("[{}] the tensor is {}, not {}", call, type().to_string(),
+                     tenon::to_string(wanted));
   const lazy::Buffer& buffer = *elements->buffer;
   if (!buffer.on_host())
     throw user_error("[{}] the tensor is on {}: copy it with to(Device::Cpu())", call,

@@ -54,7 +54,8 @@ Tensor wide(const Tensor& x) {
 
 Tensor arg_extreme(const char* call, Op op, const Tensor& x, int64_t given, bool keep) {
   const int64_t axis = lazy::wrap_axis(call, given, x);
-  const Tensor kept = apply(op, {x.dtype() == DType::Bool ? x.cast(DType::U8) : x}, {{"axis", axis}});
+  const Tensor kept =
+      apply(op, {x.dtype() == DType::Bool ? x.cast(DType::U8) : x}, {{"axis", axis}});
   return keep ? kept : without(kept, {axis});
 }
 
@@ -160,8 +161,8 @@ Tensor Tensor::batch_norm(const Tensor& mean, const Tensor& variance, const Tens
                           const Tensor& bias, double epsilon) const {
   const Tensor factor = (variance + epsilon).rsqrt();
   const Tensor scaled = scale ? factor * scale : factor;
-  const Tensor y = (*this - per_channel("batch_norm", mean, *this)) *
-                   per_channel("batch_norm", scaled, *this);
+  const Tensor y =
+      (*this - per_channel("batch_norm", mean, *this)) * per_channel("batch_norm", scaled, *this);
   return bias ? y + per_channel("batch_norm", bias, *this) : y;
 }
 Tensor Tensor::group_norm(int64_t groups, const Tensor& scale, const Tensor& bias,

@@ -54,7 +54,8 @@ Trace trace(const std::vector<Operand>& targets, const Device& otherwise);
 template <>
 struct std::hash<tenon::lazy::TraceValue> {
   size_t operator()(const tenon::lazy::TraceValue& value) const noexcept {
-    const auto leaf = static_cast<size_t>(value.leaf + 1), step = static_cast<size_t>(value.step + 1);
+    const auto leaf = static_cast<size_t>(value.leaf + 1),
+               step = static_cast<size_t>(value.step + 1);
     return (leaf << 32 ^ step) * 31 + static_cast<size_t>(value.result);
   }
 };

@@ -180,7 +180,8 @@ TEST(Plan, RunsWhereItsFirstOperandLies) {
 
 TEST(Plan, ADeviceThatIsNotThereIsAnError) {
   const Tensor x = Tensor::from<float>({1}).to(Device::Cuda(77));
-  EXPECT_NE(user_error_of([&] { x.realize(); }).find("cuda:77 is not available"), std::string::npos);
+  EXPECT_NE(user_error_of([&] { x.realize(); }).find("cuda:77 is not available"),
+            std::string::npos);
 }
 
 }  // namespace

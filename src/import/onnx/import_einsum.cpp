@@ -1,6 +1,5 @@
 // Importer of Einsum. Sums of 16-bit floats are in f32 and rounded once.
 #include "graph/einsum.h"
-
 #include "import/onnx/compute.h"
 #include "import/onnx/ops/sequence.h"
 
