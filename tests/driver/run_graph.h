@@ -3,6 +3,7 @@
 // memory the host cannot touch, and must give the same bits there.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "base/cpu_info.h"
