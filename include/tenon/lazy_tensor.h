@@ -71,7 +71,7 @@ using Index = std::variant<Extent, Slice, Place>;
 
 // What conv and pool take for their spatial axes; a list of one number is that for all of them.
 struct WindowOptions {
-  std::vector<int64_t> stride = {1};
+  std::vector<int64_t> stride = {};    // {}: 1; of a pool: its window, side by side
   std::vector<int64_t> padding = {0};  // on both sides
   std::vector<int64_t> dilation = {1};
   int64_t groups = 1;  // of conv

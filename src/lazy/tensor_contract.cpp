@@ -68,9 +68,8 @@ std::vector<int64_t> kernel_of(const Tensor& x, const std::vector<int64_t>& kern
   return kernel;
 }
 
-// Unless they say otherwise, windows of a pool lie side by side.
-WindowOptions side_by_side(const std::vector<int64_t>& kernel, WindowOptions options) {
-  if (options.stride == WindowOptions().stride) options.stride = kernel;
+WindowOptions stride_or(const std::vector<int64_t>& otherwise, WindowOptions options) {
+  if (options.stride.empty()) options.stride = otherwise;
   return options;
 }
 
@@ -119,7 +118,7 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const WindowOption
                      weight.type().to_string());
   const DType dtype = lazy::promoted(this->dtype(), weight.dtype());
   const auto& dims = weight.shape().dims();
-  const Window window("conv", *this, {dims.begin() + 2, dims.end()}, options);
+  const Window window("conv", *this, {dims.begin() + 2, dims.end()}, stride_or({1}, options));
   graph::Attributes attributes = window.attributes();
   attributes.set("groups", options.groups);
   std::vector<Tensor> operands{cast(dtype), weight.cast(dtype)};
@@ -131,7 +130,7 @@ Tensor Tensor::max_pool(const std::vector<int64_t>& given, const WindowOptions& 
   check_image("max_pool", *this);
   const std::vector<int64_t> kernel = kernel_of(*this, given);
   const Window window("max_pool", *this, {kernel.begin(), kernel.end()},
-                      side_by_side(kernel, options));
+                      stride_or(kernel, options));
   graph::Attributes attributes = window.attributes();
   attributes.set("kernel", kernel);
   attributes.set("column_major", int64_t{0});
@@ -143,7 +142,7 @@ Tensor Tensor::avg_pool(const std::vector<int64_t>& given, const WindowOptions& 
   check_image("avg_pool", *this);
   const std::vector<int64_t> kernel = kernel_of(*this, given);
   const Window window("avg_pool", *this, {kernel.begin(), kernel.end()},
-                      side_by_side(kernel, options));
+                      stride_or(kernel, options));
   graph::Attributes attributes = window.attributes();
   attributes.set("kernel", kernel);
   attributes.set("ends", window.ends);
