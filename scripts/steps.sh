@@ -12,7 +12,7 @@ failed_steps=()
 run_packages=(g++ cmake ninja-build ccache lld-19 llvm-19-dev libzstd-dev zlib1g-dev pkg-config libprotozero-dev libfmt-dev
   libcli11-dev libb2-dev libflatbuffers-dev flatbuffers-compiler)
 # To test, beside those: clang builds with sanitizers in a third of the time that g++ takes.
-test_packages=(git libgtest-dev clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 python3 python3-venv)
+test_packages=(git libgtest-dev clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 python3 python3-venv libfaketime)
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -154,12 +154,12 @@ Tensor Tensor::transpose(int64_t a, int64_t b) const {
 
 Tensor Tensor::expand(const Extents& shape) const {
   std::vector<Dim> dims = dims_of(shape);
-  const auto more = static_cast<int>(dims.size()) - rank();
+  const int more = static_cast<int>(dims.size()) - rank();
   if (more < 0)
     throw user_error("[expand] {} axes are fewer than those of {}", dims.size(),
                      type().to_string());
   for (int i = 0; i < rank(); ++i) {
-    Dim& dim = dims[static_cast<size_t>(i + more)];
+    Dim& dim = dims[static_cast<size_t>(more) + static_cast<size_t>(i)];
     if (dim.is_const(-1)) dim = this->shape()[i];
   }
   return apply(Op::Expand, {*this}, {{"shape", std::move(dims)}}, values_of(shape));

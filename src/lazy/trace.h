@@ -54,8 +54,7 @@ Trace trace(const std::vector<Operand>& targets, const Device& otherwise);
 template <>
 struct std::hash<tenon::lazy::TraceValue> {
   size_t operator()(const tenon::lazy::TraceValue& value) const noexcept {
-    const auto leaf = static_cast<size_t>(value.leaf + 1),
-               step = static_cast<size_t>(value.step + 1);
-    return (leaf << 32 ^ step) * 31 + static_cast<size_t>(value.result);
+    const auto leaf = static_cast<uint32_t>(value.leaf), step = static_cast<uint32_t>(value.step);
+    return (uint64_t{leaf} << 32 ^ step) * 31 + static_cast<uint32_t>(value.result);
   }
 };
