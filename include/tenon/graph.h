@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "tenon/active_extent.h"
+#include "tenon/custom_function.h"
 #include "tenon/shape.h"
 #include "tenon/tensor.h"
 
@@ -170,6 +171,12 @@ class Graph {
   // memory, when everything that reads what was there has done so. Each value of a state is updated
   // once: update what the last update gave. The last one stays for the next run.
   Value update(const Value& state, const Value& value, const Dim& offset);
+
+  // A function of the caller's on the operands: one value per result that its rule gives. Every run
+  // calls it, once for each time it was applied and in that order, where an output needs what it
+  // gives. `dims` are Dims whose values each call is told; docs/custom_functions.md.
+  std::vector<Value> custom(const CustomFunction& function, const std::vector<Value>& operands,
+                            const std::vector<Dim>& dims = {});
 
   // What ops built from here on come from (a layer's name); kernels and errors tell it.
   void set_origin(const std::string& origin);

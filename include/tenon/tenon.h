@@ -20,6 +20,7 @@
 #include "tenon/compiled_graph.h"
 #include "tenon/compiled_handle.h"
 #include "tenon/component_handle.h"
+#include "tenon/custom_function.h"
 #include "tenon/device.h"
 #include "tenon/dim_binding.h"
 #include "tenon/dynamic_dim_compile_cache.h"

@@ -8,6 +8,7 @@
 #include "cache/folder.h"
 #include "driver/failed_graph.h"
 #include "driver/stored_compile.h"
+#include "graph/host_ops.h"
 
 namespace tenon {
 
@@ -42,7 +43,8 @@ driver::Compiled find_or_compile(cache::DiskStore& store, const cache::KeyFields
 driver::Compiled compile_graph(const graph::Graph& graph, const driver::Options& how,
                                const CompileOptions& options, cache::DiskStore* store) {
   const auto compile = [&] { return driver::compile_or_save(graph, how); };
-  if (!store || how.dump) return compile();  // who wants to see the stages compiles
+  // Who wants to see the stages compiles; a custom function is code of this process.
+  if (!store || how.dump || graph::calls_custom(graph)) return compile();
   return find_or_compile(*store, compile_key(KeyOf::Graph, graph, how, options), graph, compile);
 }
 
@@ -58,7 +60,7 @@ driver::Compiled compile_planned(const graph::Graph& optimized, FunctionRef<driv
     compiled.kernels_from_cache = compiled.kernels - pipeline.kernels_compiled();
     return compiled;
   };
-  if (!store || pipeline.options().dump) return compile();
+  if (!store || pipeline.options().dump || graph::calls_custom(optimized)) return compile();
   const auto key = compile_key(KeyOf::Optimized, optimized, pipeline.options(), options);
   return find_or_compile(*store, key, optimized, compile);
 }

@@ -293,6 +293,12 @@ Value Graph::attention(const Value& q, const Value& k, const Value& v,
                                            GraphState::node_of(v), inner));
 }
 
+std::vector<Value> Graph::custom(const CustomFunction& function, const std::vector<Value>& operands,
+                                 const std::vector<Dim>& dims) {
+  GraphState& state = GraphState::of(*this);
+  return state.values(state.graph.custom(function, GraphState::nodes_of(operands), dims));
+}
+
 void Graph::set_origin(const std::string& origin) {
   GraphState::of(*this).graph.set_current_origin(origin);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "driver/program_builder.h"
+#include "graph/host_ops.h"
 
 namespace tenon::driver {
 
@@ -17,7 +18,8 @@ struct HostRow {
 };
 const HostRow kHostRows[] = {{graph::Op::Define, program::HostKind::Define, {}},
                              {graph::Op::If, program::HostKind::If, {"then", "else"}},
-                             {graph::Op::Loop, program::HostKind::Loop, {"body"}}};
+                             {graph::Op::Loop, program::HostKind::Loop, {"body"}},
+                             {graph::Op::Custom, program::HostKind::Custom, {}}};
 
 const HostRow& host_row(graph::Op op) { return *std::ranges::find(kHostRows, op, &HostRow::op); }
 
@@ -34,18 +36,15 @@ void ProgramBuilder::host_step(const graph::Node& node) {
     step.operands.push_back({buffer_of(operand), operand.type()});
   }
   const std::set<std::string> before = known_;
-  std::vector<Dim> extents;
   if (row.kind == program::HostKind::Define) {
     buffers_[{&node, 0}] = buffer_of(node.operand(0));
-    extents = node.attributes().dims("symbols");
   } else {
-    extents = node.attributes().dims("extents");
     for (int i = 0; i < node.result_count(); ++i) {
       const Value result{&node, i};
       step.results.push_back({buffer_of(result), result.type()});
     }
   }
-  for (const Dim& extent : extents) {
+  for (const Dim& extent : graph::defining_dims(node)) {
     const auto symbol = extent.as_symbol();
     if (symbol && known_.insert(symbol->name()).second) step.symbols.push_back(*symbol);
   }
@@ -54,6 +53,10 @@ void ProgramBuilder::host_step(const graph::Node& node) {
   }
   if (row.kind == program::HostKind::Loop)
     step.carried = static_cast<int>(node.attributes().integer("carried"));
+  if (row.kind == program::HostKind::Custom) {
+    step.function = node.attributes().function("function");
+    step.dims = node.attributes().dims("dims");
+  }
   program_.host_steps.push_back(std::move(step));
 }
 
@@ -81,6 +84,7 @@ void ProgramBuilder::note_given() {
         for (const Dim& extent : tensor.type.shape) note(extent);
       }
     }
+    for (const Dim& dim : step.dims) note(dim);
     for (const auto& body : step.bodies) {
       for (const Symbol& symbol : body->given) note(symbol);
     }

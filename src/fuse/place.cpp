@@ -117,8 +117,7 @@ class Placer {
       if (!graph::is_host_op(root.op())) continue;
       host_values_.insert(root);
       for (const Value& operand : root.node->operands()) host_values_.insert(operand);
-      const char* name = root.op() == Op::Define ? "symbols" : "extents";
-      for (const Dim& extent : root.node->attributes().dims(name)) {
+      for (const Dim& extent : graph::defining_dims(*root.node)) {
         const auto symbol = extent.as_symbol();
         if (symbol && !known_.contains(symbol->name())) defined_.emplace(symbol->name(), number);
       }

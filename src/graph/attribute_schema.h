@@ -19,7 +19,8 @@ enum class AttributeKind : uint8_t {
   Integers,
   Dims,
   Numbers,
-  Graph
+  Graph,
+  Function
 };  // as AttributeValue
 
 struct AttributeRow {

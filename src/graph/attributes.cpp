@@ -77,4 +77,8 @@ const std::vector<double>& Attributes::numbers(std::string_view name) const {
 
 const Graph& Attributes::graph(std::string_view name) const { return *get<Subgraph>(*this, name); }
 
+const CustomFunction& Attributes::function(std::string_view name) const {
+  return get<CustomFunction>(*this, name);
+}
+
 }  // namespace tenon::graph

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "tenon/custom_function.h"
 #include "tenon/shape.h"
 
 namespace tenon::graph {
@@ -34,8 +35,9 @@ class Subgraph {
   Digest digest_;
 };
 
-using AttributeValue = std::variant<int64_t, double, std::string, DType, std::vector<int64_t>,
-                                    std::vector<Dim>, std::vector<double>, Subgraph>;
+using AttributeValue =
+    std::variant<int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<Dim>,
+                 std::vector<double>, Subgraph, CustomFunction>;
 
 class Attributes {
  public:
@@ -58,6 +60,7 @@ class Attributes {
   const std::vector<Dim>& dims(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;
   const Graph& graph(std::string_view name) const;
+  const CustomFunction& function(std::string_view name) const;
 
   bool operator==(const Attributes&) const = default;
 

@@ -48,6 +48,10 @@ struct HashAttribute {
   void operator()(const Subgraph& graph) const {
     hasher.bytes(std::as_bytes(std::span(graph.digest().bytes)));
   }
+  // Of this process: what has one is never kept on disk.
+  void operator()(const CustomFunction& function) const {
+    hasher.text(function.name()).number(static_cast<int64_t>(function.id()));
+  }
 };
 
 Digest digest_of_fields(const Context::Fields& fields) {

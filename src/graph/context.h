@@ -2,6 +2,7 @@
 // as long as a graph or another node needs them, and a chain of any depth goes without recursion.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,12 @@ class Context {
   Ref<Node> intern(Fields fields);
   bool owns(const Node* node) const { return node->context_ == this; }
   size_t size() const { return interner_.size(); }  // nodes alive
+  // Of an op that is never the same as another: 0, 1, ...
+  int64_t next_token() { return tokens_.fetch_add(1); }
 
  private:
   Interner<Node> interner_;
+  std::atomic<int64_t> tokens_ = 0;
 };
 
 }  // namespace tenon::graph

@@ -134,6 +134,10 @@ class Graph {
   // The state with the value in rows offset .. along its axis, as long as that makes it: with the
   // extent as offset it grows. It takes the state's memory; more than the capacity is an error.
   Value update(Value state, Value value, Dim offset);
+  // A function of the user's on the operands. Each application is an op of its own, however equal
+  // it is to another.
+  std::vector<Value> custom(const CustomFunction& function, std::vector<Value> operands,
+                            std::vector<Dim> dims = {});
   // The extents of x as an i64 vector.
   Value shape_of(Value x);
 
@@ -164,7 +168,8 @@ class Graph {
   std::string_view origin(const Node* node) const;
 
   // Nodes reachable from the outputs, operands before users, and a step that defines a symbol
-  // before what names it; stable across runs. Iterative.
+  // before what names it; custom functions in the order of their tokens. Stable across runs.
+  // Iterative.
   std::vector<const Node*> topological() const;
 
  private:
@@ -184,6 +189,7 @@ class Graph {
   void drop_unused_params();
   bool has_steps() const;  // that define symbols
   std::vector<const Node*> find_order() const;
+  std::vector<const Node*> order_from(std::span<const Node* const> first) const;
 
   std::shared_ptr<Context> context_;
   std::vector<Ref<Node>> nodes_;  // what was built or named here, kept alive

@@ -49,13 +49,19 @@ void infer(Inference& inference) {
   kRules[static_cast<size_t>(op)](inference);
 }
 
+std::string Inference::label() const {
+  const std::string text(info(op_).text);
+  return op_ == Op::Custom ? fmt::format("{} {}", text, attributes_.function("function").name())
+                           : text;
+}
+
 std::string Inference::describe(std::string_view what) const {
   std::string types;
   for (const Value& operand : operands_) {
     if (!types.empty()) types += " x ";
     types += operand.type().to_string();
   }
-  return fmt::format("[{}] {}: {}", info(op_).text, what, types);
+  return fmt::format("[{}] {}: {}", label(), what, types);
 }
 
 Error Inference::fail(std::string_view what) const { return user_error("{}", describe(what)); }

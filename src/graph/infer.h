@@ -47,6 +47,7 @@ class Inference {
   const std::vector<Constraint>& constraints() const { return constraints_; }
 
  private:
+  std::string label() const;  // "matmul"; of a custom function its name too
   std::string describe(std::string_view what) const;
   void constrain(Constraint::Kind kind, const Dim& left, const Dim& right, std::string_view what);
 

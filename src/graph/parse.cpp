@@ -239,6 +239,10 @@ class Parser {
       case AttributeKind::Graph:
         if (depth_ == kDepthLimit) cursor_.fail("too many graphs inside of each other");
         return Subgraph(Parser(cursor_, depth_ + 1, graph_.nested()).parse());
+      case AttributeKind::Function:
+        cursor_.fail_at(statement_, fmt::format("[custom {}] a custom function cannot be read from "
+                                                "text: it is code of the process that made it",
+                                                cursor_.quoted()));
     }
     throw internal_error("no such kind of attribute");
   }

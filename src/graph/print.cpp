@@ -41,6 +41,7 @@ struct AttributeText {
     return '[' + joined(values) + ']';
   }
   std::string operator()(const Subgraph& graph) const { return indented(*graph, depth + 1); }
+  std::string operator()(const CustomFunction& function) const { return quoted(function.name()); }
 };
 
 }  // namespace

@@ -67,7 +67,20 @@ bool Graph::has_steps() const {
                              [](const auto& definer) { return definer.second != nullptr; });
 }
 
+// What custom functions are applied to was there before them, so that any order by tokens is one of
+// operands before users.
 std::vector<const Node*> Graph::find_order() const {
+  std::vector<const Node*> order = order_from({});
+  std::vector<const Node*> customs;
+  std::ranges::copy_if(order, std::back_inserter(customs),
+                       [](const Node* node) { return node->op() == Op::Custom; });
+  const auto token = [](const Node* node) { return node->attributes().integer("token"); };
+  if (std::ranges::is_sorted(customs, {}, token)) return order;
+  std::ranges::sort(customs, {}, token);
+  return order_from(customs);
+}
+
+std::vector<const Node*> Graph::order_from(std::span<const Node* const> first) const {
   const bool steps = has_steps();
   struct Frame {
     const Node* node;
@@ -82,10 +95,10 @@ std::vector<const Node*> Graph::find_order() const {
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == top.node->operand_count()) {
-        const Node* first = steps ? awaited(*top.node, definers_, seen) : nullptr;
-        if (first != nullptr) {
-          seen.insert(first);
-          stack.push_back({first, 0});
+        const Node* before = steps ? awaited(*top.node, definers_, seen) : nullptr;
+        if (before != nullptr) {
+          seen.insert(before);
+          stack.push_back({before, 0});
           continue;
         }
         order.push_back(top.node);
@@ -96,6 +109,7 @@ std::vector<const Node*> Graph::find_order() const {
       if (seen.insert(operand)) stack.push_back({operand, 0});
     }
   };
+  for (const Node* node : first) visit(node);
   for (const Output& output : outputs_) visit(output.value.node);
   while (steps) {
     const std::vector<const Node*> more = bound_steps(definers_, constraints_, seen);

@@ -19,7 +19,7 @@ graph::Graph separate_outputs(const graph::Graph& graph) {
   for (graph::Output& output : outputs) {
     if (graph::is_state_output(output)) continue;  // it has the state's memory
     while (graph::has(output.value.op(), graph::kLeaf) || output.value.op() == Op::Define ||
-           output.value.op() == Op::Update ||
+           output.value.op() == Op::Update || output.value.op() == Op::Custom ||
            taken.contains({output.value.node, output.value.result})) {
       output.value = result.reshape(output.value, output.value.shape().dims());
     }

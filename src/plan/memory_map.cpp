@@ -18,7 +18,7 @@ namespace {
 using program::Program;
 using Text = std::back_insert_iterator<std::string>;
 
-constexpr const char* kHostKinds[] = {"define", "if", "loop"};
+constexpr const char* kHostKinds[] = {"define", "if", "loop", "custom"};
 
 class MemoryMap {
  public:

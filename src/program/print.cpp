@@ -31,7 +31,7 @@ void print_step(const Program& program, const Step& step, Text out) {
   fmt::format_to(out, " flops {}  # {} {}\n", step.flops.to_string(), step.kind, step.origin);
 }
 
-constexpr const char* kHostNames[] = {"define", "if", "loop"};
+constexpr const char* kHostNames[] = {"define", "if", "loop", "custom"};
 
 void print_host_step(const Program& program, const HostStep& step, Text out) {
   fmt::format_to(out, "  {}", kHostNames[static_cast<int>(step.kind)]);

@@ -17,6 +17,7 @@
 #include "program/checked_bytes.h"
 #include "program/cpu_needs.h"
 #include "program/device_kind.h"
+#include "tenon/custom_function.h"
 #include "tenon/shape.h"
 
 namespace tenon::program {
@@ -80,6 +81,7 @@ enum class HostKind : uint8_t {
   If,      // condition, inputs of the first body, inputs of the second; one of them runs
   Loop,    // trips, condition, carried values, what else the body reads: as graph/ops/control.def
            // says
+  Custom,  // calls a function of the user's, on memory of the host
 };
 
 struct Program;
@@ -92,11 +94,13 @@ struct HostStep {
   HostKind kind = HostKind::Define;
   int before = 0;  // it comes before steps[before]; several at one place keep their order
   std::vector<Tensor> operands;
-  std::vector<Tensor> results;  // of If and Loop
+  std::vector<Tensor> results;  // of all but Define
   std::vector<Symbol> symbols;  // that have values from here on: elements, or extents of results
   std::vector<std::shared_ptr<const Program>> bodies;
   int carried = 0;  // Loop: how many values go from one iteration to the next
   std::string origin;
+  std::optional<CustomFunction> function = {};  // of Custom, which no file holds
+  std::vector<Dim> dims = {};                   // whose values it is given
 };
 
 // An input whose memory stays between runs, and which steps write: it has `capacity` elements along

@@ -80,6 +80,14 @@ Status verify_loop(const HostStep& step) {
   return verify_symbols(step);
 }
 
+// It is given the memory of its results before it runs: they must be known then.
+Status verify_custom(const HostStep& step) {
+  if (!step.function) return wrong(step, "it lacks a function");
+  if (!step.symbols.empty()) return wrong(step, "it defines no symbols");
+  if (step.results.empty()) return wrong(step, "it gives no result");
+  return {};
+}
+
 struct HostRule {
   HostKind kind;
   size_t bodies;
@@ -87,7 +95,8 @@ struct HostRule {
 };
 constexpr HostRule kHostRules[] = {{HostKind::Define, 0, verify_define},
                                    {HostKind::If, 2, verify_if},
-                                   {HostKind::Loop, 1, verify_loop}};
+                                   {HostKind::Loop, 1, verify_loop},
+                                   {HostKind::Custom, 0, verify_custom}};
 
 Status verify_tensor(const Program& program, const HostStep& step, const Tensor& tensor,
                      bool written) {

@@ -163,6 +163,10 @@ Offset<file::HostTensor> ProgramWriter::host_tensor(const HostStep::Tensor& tens
 }
 
 Offset<file::HostStep> ProgramWriter::host_step(const HostStep& step) {
+  if (step.function)
+    throw unsupported_error(
+        "[custom {}] a custom function cannot be saved: it is code of the process that made it",
+        step.function->name());
   const auto tensor = [&](const HostStep::Tensor& each) { return host_tensor(each); };
   const auto body = [&](const auto& each) {
     return ProgramWriter(*each, shared_, depth_ + 1).write();

@@ -101,8 +101,15 @@ Status Executor::make_steps() {
     operands_.emplace_back(step.operands.size());
     results_.emplace_back(step.results.size());
     controls_.emplace_back();
+    customs_.emplace_back();
     defined_.resize(std::max(defined_.size(), step.symbols.size()));
     if (step.kind == program::HostKind::Define) continue;
+    if (step.kind == program::HostKind::Custom) {
+      auto custom = CustomStep::make(step, stream_, binder_.variables());
+      if (!custom) return custom.error();
+      customs_.back() = std::move(custom.value());
+      continue;
+    }
     auto control = ControlStep::make(*program_, static_cast<int>(i), stream_, binder_.variables());
     if (!control) return control.error();
     controls_.back() = std::move(control.value());
@@ -321,6 +328,7 @@ Status Executor::resolve(int stage, const RunOptions& options) {
 
 Status Executor::run_host_step(int index, const RunOptions& options) {
   const program::HostStep& step = program_->host_steps[static_cast<size_t>(index)];
+  if (step.kind == program::HostKind::Custom) return run_custom(index, options);
   if (step.kind != program::HostKind::Define) return run_control(index, options);
   const std::span<int64_t> values(defined_.data(), step.symbols.size());
   if (Status status = stream_->read(values.data(), address(step.operands[0].buffer),
@@ -349,6 +357,24 @@ Status Executor::run_control(int index, const RunOptions& options) {
     results_[at][i] = address(step.results[i].buffer);
   }
   return control.deliver(results_[at], binder_.values());
+}
+
+// What the results will be is known before they are: it writes them where they belong. The null
+// device computes nothing.
+Status Executor::run_custom(int index, const RunOptions& options) {
+  const auto at = static_cast<size_t>(index);
+  if (Status status = binder_.define(index, {}); !status.ok()) return status;
+  if (Status status = resolve(index + 1, options); !status.ok()) return status;
+  if (program_->device == program::DeviceKind::Null) return {};
+  const program::HostStep& step = program_->host_steps[at];
+  for (size_t i = 0; i < step.operands.size(); ++i)
+    operands_[at][i] = address(step.operands[i].buffer);
+  for (size_t i = 0; i < step.results.size(); ++i)
+    results_[at][i] = address(step.results[i].buffer);
+  CustomStep& custom = *customs_[at];
+  Status status = custom.run(operands_[at], results_[at], binder_.values(), options.stop);
+  cancelled_ = custom.cancelled();
+  return status;
 }
 
 const void* Executor::late_output(int output) const {

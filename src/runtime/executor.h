@@ -24,6 +24,7 @@
 #include "runtime/arena.h"
 #include "runtime/code_variants.h"
 #include "runtime/control_step.h"
+#include "runtime/custom_step.h"
 #include "runtime/device.h"
 #include "runtime/handles.h"
 #include "runtime/io_ports.h"
@@ -150,6 +151,7 @@ class Executor {
   void* address(const program::BufferRef& ref) const;
   Status run_host_step(int index, const RunOptions& options);
   Status run_control(int index, const RunOptions& options);
+  Status run_custom(int index, const RunOptions& options);
   Status copy_late(std::span<const IoView> outputs);
   Status copy_fed(std::span<const IoView> outputs, std::span<const IoView> written);
   Status check_states(std::span<const IoView> inputs) const;
@@ -162,12 +164,13 @@ class Executor {
   ParamStore params_;
   ChosenVariant variant_;
   std::vector<std::unique_ptr<StepRunner>> stages_;
-  std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: a define
+  std::vector<std::unique_ptr<ControlStep>> controls_;  // per host step; null: no if, no loop
+  std::vector<std::unique_ptr<CustomStep>> customs_;    // likewise
   Arena arena_;
   MemoryBlock scratch_;
   IoPorts ports_;
   Handles handles_;
-  std::vector<std::vector<void*>> operands_, results_;  // of control steps
+  std::vector<std::vector<void*>> operands_, results_;  // of host steps
   std::vector<int64_t> defined_;                        // by the define step that ran last
   int threads_ = 1;
   bool cancelled_ = false;

@@ -1,5 +1,7 @@
 #include "runtime/null_stream.h"
 
+#include <algorithm>
+
 namespace tenon::runtime {
 namespace {
 
@@ -20,7 +22,10 @@ Result<std::shared_ptr<const LoadedCode>> NullStream::load(const program::Progra
     return user_error("[run] the program was compiled for {}, not for the null device",
                       program::name_of(program.device));
   }
-  if (!program.host_steps.empty())
+  const auto computes = [](const program::HostStep& step) {
+    return step.kind != program::HostKind::Custom;
+  };
+  if (std::ranges::any_of(program.host_steps, computes))
     return unsupported_error(
         "[run] the null device computes no extents: the model has an if, a loop or shapes that are "
         "data");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/host_ops.h"
 #include "graph/interpret.h"
 #include "simplify/simplify.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 bool foldable(const Node& node, std::span<const Value> operands) {
   if (graph::has(node.op(), graph::kLeaf) || node.op() == Op::Define) return false;
+  if (graph::calls_custom(node)) return false;  // every run calls it
   if (!std::ranges::all_of(operands, [](const Value& v) { return v.op() == Op::Constant; }))
     return false;
   if (node.op() == Op::Expand &&

@@ -166,6 +166,28 @@ TEST_F(Allocation, IsNoneWhileAStateGrows) {
   EXPECT_EQ(graph.read_handle("keys")->shape[1], 1 + kTokens);
 }
 
+TEST_F(Allocation, IsNoneAroundACustomFunction) {
+  const CustomFunction half(
+      "half",
+      [](std::span<const TensorType> inputs, std::span<const Dim> dims) {
+        return std::vector<TensorType>{{{dims[0], 8}, inputs[0].dtype}};
+      },
+      [](const CustomCall& call) {
+        const auto y = call.output<float>(0);
+        std::ranges::copy(call.input<float>(0).first(y.size()), y.begin());
+      });
+  Graph g;
+  const Dim n = Symbol("n");
+  const Value x = g.input("x", {{n, 8}, DType::F32});
+  const Value y = g.custom(half, {g.gelu(x)}, {floordiv(n, 2)})[0];
+  g.set_outputs({{"y", g.add(y, y)}, {"half", y}});
+  CompiledGraph graph = Session().compile(g, {.threads = 2});
+  graph.set_extents({{"n", 6}});
+  const Floats rows(6 * 8, 0.5F);
+  Request request(graph, {{"x", view(rows, {6, 8})}});
+  expect_none(request);
+}
+
 TEST_F(Allocation, IsNoneWhereAnOutputFeedsAHandle) {
   Graph g;
   const Value x = g.input("x", {{Symbol("n"), 8}, DType::F32});

@@ -88,6 +88,7 @@ class Chance {
       case graph::AttributeKind::Numbers:
         return some(&Chance::number);
       case graph::AttributeKind::Graph:
+      case graph::AttributeKind::Function:  // not of the public variant
         break;
     }
     Graph body;
