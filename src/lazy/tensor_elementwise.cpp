@@ -217,8 +217,10 @@ TENON_OPERATOR(>>, shift_right)
 #undef TENON_OPERATOR
 
 Tensor operator-(const Tensor& x) { return x.neg(); }
+// -1 has every bit set; of unsigned integers it is no number, but a cast keeps its low bits.
 Tensor operator~(const Tensor& x) {
-  return x.dtype() == DType::Bool ? x.logical_not() : x ^ lazy::constant(-1, x.dtype());
+  if (x.dtype() == DType::Bool) return x.logical_not();
+  return x ^ lazy::constant(-1, DType::I64).cast(x.dtype());
 }
 
 }  // namespace tenon

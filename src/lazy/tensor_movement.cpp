@@ -23,6 +23,29 @@ Extents extents_of(const Tensor& x) {
   return result;
 }
 
+// start:stop:step of an axis that is walked backwards, by NumPy's rule: a start before the axis
+// leaves nothing of it (ONNX has its first element then). nullopt where a bound may be negative or
+// not.
+std::optional<graph::SliceRange> backward_range(const Slice& slice, const Dim& extent) {
+  const auto clamped = [&](const Dim& at) -> std::optional<Dim> {
+    if (prove_le(0, at) == Proof::Yes) return min(at, extent - 1);
+    if (prove_lt(at, 0) == Proof::Yes) return max(extent + at, -1);
+    return std::nullopt;
+  };
+  const std::optional<Dim> first = slice.start ? clamped(slice.start->dim()) : extent - 1;
+  const std::optional<Dim> beyond = slice.stop ? clamped(slice.stop->dim()) : Dim(-1);
+  if (!first || !beyond) return std::nullopt;
+  constexpr int64_t kFar = int64_t{1} << 40;
+  const int64_t step = std::max(slice.step, -kFar);
+  return graph::SliceRange{*first, max(ceildiv(*first - *beyond, -step), 0), step};
+}
+
+std::optional<graph::SliceRange> forward_range(const Slice& slice, const Dim& extent) {
+  const Dim start = slice.start ? slice.start->dim() : Dim(0);
+  const Dim stop = slice.stop ? slice.stop->dim() : Dim(int64_t{1} << 60);
+  return graph::slice_range(start, stop, slice.step, extent);
+}
+
 // What a slice takes of each axis.
 struct Cut {
   explicit Cut(const Tensor& x)
@@ -35,20 +58,21 @@ struct Cut {
 
   void take(const char* call, const Tensor& x, int64_t axis, const Slice& slice) {
     const auto at = static_cast<size_t>(axis);
-    constexpr int64_t kFar = int64_t{1} << 60;
-    const bool forward = slice.step > 0;
-    const Extent start = slice.start.value_or(Extent(forward ? int64_t{0} : kFar));
-    const Extent stop = slice.stop.value_or(Extent(forward ? kFar : -kFar));
     if (slice.step == 0) throw user_error("[{}] a step is 0", call);
-    const auto range = graph::slice_range(start.dim(), stop.dim(), slice.step, extents[at]);
+    const auto range =
+        slice.step > 0 ? forward_range(slice, extents[at]) : backward_range(slice, extents[at]);
+    const auto text = [](const std::optional<Extent>& bound) {
+      return bound ? bound->dim().to_string() : std::string();
+    };
     if (!range)
       throw user_error("[{}] a bound of axis {} may be negative or not: {}:{} of {}", call, axis,
-                       start.dim().to_string(), stop.dim().to_string(), x.type().to_string());
+                       text(slice.start), text(slice.stop), x.type().to_string());
     starts[at] = range->start;
     extents[at] = range->extent;
     steps[at] = range->step;
-    lazy::merge(values, start.values(), call);
-    lazy::merge(values, stop.values(), call);
+    for (const auto* bound : {&slice.start, &slice.stop}) {
+      if (*bound) lazy::merge(values, (*bound)->values(), call);
+    }
   }
   Tensor of(const Tensor& x) const {
     const bool whole = extents == x.shape().dims() &&

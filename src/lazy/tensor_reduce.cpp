@@ -98,12 +98,16 @@ Tensor Tensor::var(const Axes& given, bool keep, int64_t less) const {
 Tensor Tensor::std(const Axes& axes, bool keep, int64_t less) const {
   return var(axes, keep, less).sqrt();
 }
-// An infinite largest element would make NaN of the difference.
+// The largest elements, less which no exponential overflows. An infinite one would make NaN of the
+// difference.
+static Tensor shift_of(const Tensor& x, const Axes& axes) {
+  const Tensor most = x.max(axes, true);
+  return Tensor::where(most.is_inf(), lazy::constant(0, x.dtype()), most);
+}
 Tensor Tensor::logsumexp(const Axes& given, bool keep) const {
   const Tensor x = as_float(*this);
   const Axes axes = axes_or_all("logsumexp", x, given);
-  const Tensor most = x.max(axes, true);
-  const Tensor shift = where(most.is_inf(), lazy::constant(0, x.dtype()), most);
+  const Tensor shift = shift_of(x, axes);
   const Tensor kept = (x - shift).exp().sum(axes, true).log() + shift;
   return keep || axes.empty() ? kept : without(kept, axes);
 }
@@ -123,9 +127,12 @@ Tensor Tensor::cumprod(int64_t axis) const {
 Tensor Tensor::softmax(int64_t axis) const {
   return apply(Op::Softmax, {as_float(*this)}, {{"axis", lazy::wrap_axis("softmax", axis, *this)}});
 }
+// The shift is taken off first: beside a large one the logarithm would lose its digits.
 Tensor Tensor::log_softmax(int64_t axis) const {
   const Tensor x = as_float(*this);
-  return x - x.logsumexp({axis}, true);
+  const Axes axes{lazy::wrap_axis("log_softmax", axis, x)};
+  const Tensor shifted = x - shift_of(x, axes);
+  return shifted - shifted.exp().sum(axes, true).log();
 }
 
 namespace {
