@@ -17,6 +17,28 @@ VariableValues values_in(const TensorType& type, const VariableValues& values) {
   return result;
 }
 
+void add_symbols(std::span<const Dim> dims, std::map<std::string, Symbol>& to) {
+  for (const Dim& dim : dims) {
+    if (dim.is_const()) continue;
+    for (const Symbol& symbol : dim.symbols()) to.emplace(symbol.name(), symbol);
+  }
+}
+
+// Of shapes and attributes, also where no kernel needs them in the end.
+std::map<std::string, Symbol> symbols_of(const Trace& trace) {
+  std::map<std::string, Symbol> symbols;
+  for (const Trace::Leaf& leaf : trace.leaves) add_symbols(leaf.type.shape.dims(), symbols);
+  for (const Trace::Step& step : trace.steps) {
+    for (int i = 0; i < step.expression->results(); ++i)
+      add_symbols(step.expression->type(i).shape.dims(), symbols);
+    if (!step.operation->rule) continue;
+    for (const auto& [name, value] : step.operation->rule->attributes().items()) {
+      if (const auto* dims = std::get_if<std::vector<Dim>>(&value)) add_symbols(*dims, symbols);
+    }
+  }
+  return symbols;
+}
+
 // Held while a call uses a plan: a concurrent one is an error instead of a race.
 class Exclusive {
  public:
@@ -48,12 +70,7 @@ Plan::Plan(Trace trace, const PrepareConfig& config, const Plan* like)
   add_asked_copies();
   std::ranges::stable_sort(parts_, {}, &Part::level);
   for (const TraceValue& target : trace_.targets) targets_.push_back(number(target));
-  for (const Running& running : running_) {
-    const program::Program& program = running.compiled->program();
-    for (const auto* symbols : {&program.given, &program.symbols}) {
-      for (const Symbol& symbol : *symbols) symbols_.emplace(symbol.name(), symbol);
-    }
-  }
+  symbols_ = symbols_of(trace_);
   for (const auto& [name, symbol] : symbols_) {
     if (!trace_.values.contains(name))
       throw user_error("[realize] the variable \"{}\" has no value: bind it", name);
