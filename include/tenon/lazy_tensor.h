@@ -24,6 +24,7 @@
 #include <variant>
 #include <vector>
 
+#include "tenon/custom_function.h"
 #include "tenon/device.h"
 #include "tenon/execution_plan.h"
 #include "tenon/graph.h"
@@ -145,6 +146,11 @@ class Tensor {
                                 const Attributes& attributes = {});
   static Tensor op1(std::string_view name, const std::vector<Tensor>& operands,
                     const Attributes& attributes = {});
+
+  // A function of the caller's, custom_function.h: a tensor for each of its results. `dims` are
+  // evaluated in each execution.
+  static std::vector<Tensor> custom(const CustomFunction& function,
+                                    const std::vector<Tensor>& operands, const Extents& dims = {});
 
   // --- Elementwise.
   Tensor neg() const;

@@ -26,6 +26,20 @@ std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
   return results;
 }
 
+// Its rule has no token: each application gets one when a graph is made of it.
+std::vector<Tensor> apply_custom(const CustomFunction& function,
+                                 const std::vector<Tensor>& operands, const Extents& dims) {
+  std::vector<TensorType> types;
+  for (const Tensor& operand : operands) types.push_back(operand.type());
+  const auto results = static_cast<int64_t>(function.infer(types, dims_of(dims)).size());
+  return apply_all(graph::Op::Custom, operands,
+                   {{"function", function},
+                    {"dims", dims_of(dims)},
+                    {"results", results},
+                    {"token", int64_t{0}}},
+                   values_of(dims));
+}
+
 Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes,
              VariableValues values) {
   std::vector<Tensor> results = apply_all(op, operands, std::move(attributes), std::move(values));
@@ -137,3 +151,9 @@ int64_t wrap_axis(const char* call, int64_t axis, const Tensor& x) {
 }
 
 }  // namespace tenon::lazy
+
+std::vector<tenon::Tensor> tenon::Tensor::custom(const CustomFunction& function,
+                                                 const std::vector<Tensor>& operands,
+                                                 const Extents& dims) {
+  return lazy::apply_custom(function, operands, dims);
+}

@@ -15,6 +15,8 @@ std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
                               graph::Attributes attributes = {}, VariableValues values = {});
 Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes = {},
              VariableValues values = {});  // of one result
+std::vector<Tensor> apply_custom(const CustomFunction& function,
+                                 const std::vector<Tensor>& operands, const Extents& dims);
 
 Tensor constant(TensorType type, std::span<const std::byte> bytes);
 Tensor constant(const Scalar& value, DType dtype);  // of no axes

@@ -239,6 +239,20 @@ VariableValues Plan::with(const VariableValues& given) const {
   return values;
 }
 
+// Kernels and what the host does between them, in order.
+static void add_steps(const program::Program& program, const Device& device,
+                      std::vector<PlanStep>& to) {
+  auto host = program.host_steps.begin();
+  for (size_t i = 0; i <= program.steps.size(); ++i) {
+    for (; host != program.host_steps.end() && host->before == static_cast<int>(i); ++host) {
+      if (host->kind == program::HostKind::Custom)
+        to.push_back({PlanStep::Kind::Custom, host->function->name(), device});
+    }
+    if (i < program.steps.size())
+      to.push_back({PlanStep::Kind::Kernel, program.steps[i].kind, device});
+  }
+}
+
 std::vector<PlanStep> Plan::steps() const {
   std::vector<PlanStep> steps;
   for (const Part& part : parts_) {
@@ -251,8 +265,7 @@ std::vector<PlanStep> Plan::steps() const {
     for (const program::ArenaBuffer& buffer : program.arena) {
       if (buffer.view) steps.push_back({PlanStep::Kind::View, "view", part.device});
     }
-    for (const program::Step& step : program.steps)
-      steps.push_back({PlanStep::Kind::Kernel, step.kind, part.device});
+    add_steps(program, part.device, steps);
   }
   return steps;
 }

@@ -143,7 +143,11 @@ graph::Graph graph_of(const Trace& trace, const Segment& segment) {
     std::vector<graph::Value> operands;
     for (const TraceValue& operand : step.operands) operands.push_back(value_of(operand));
     const graph::Node& rule = *step.operation->rule;
-    const auto results = g.apply_all(rule.op(), std::move(operands), rule.attributes());
+    const graph::Attributes& attributes = rule.attributes();
+    const auto results = rule.op() == graph::Op::Custom
+                             ? g.custom(attributes.function("function"), std::move(operands),
+                                        attributes.dims("dims"))
+                             : g.apply_all(rule.op(), std::move(operands), attributes);
     for (size_t i = 0; i < results.size(); ++i)
       values[key({.step = index, .result = static_cast<int>(i)})] = results[i];
   }
