@@ -316,7 +316,9 @@ TEST(CustomFunction, IsNotCalledWhereAnExtentWouldBeNegative) {
 
 TEST(CustomFunction, IsACopyOfItselfAndOfNoOther) {
   const Adder adder;
-  const CustomFunction one = adder.function("f"), copy = one, other = adder.function("f");
+  const CustomFunction one = adder.function("f"), other = adder.function("f");
+  const std::vector<CustomFunction> copies(1, one);
+  const CustomFunction& copy = copies[0];
   EXPECT_EQ(copy.name(), "f");
   EXPECT_TRUE(copy == one);
   EXPECT_FALSE(other == one);
