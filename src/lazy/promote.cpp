@@ -1,8 +1,9 @@
 #include "lazy/promote.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
+#include "lazy/apply.h"
 
 namespace tenon::lazy {
 namespace {
@@ -44,6 +45,21 @@ DType promoted(DType a, const Scalar& b) {
   if (kind == DTypeKind::Float) return a;
   if (!b.is_integer()) return DType::F32;
   return kind == DTypeKind::Bool ? DType::I64 : a;
+}
+
+bool holds(DType dtype, const Scalar& value) {
+  if (!value.is_integer() || !is_integer(dtype)) return true;
+  const bool is_signed = info(dtype).kind == DTypeKind::Signed;
+  if (value.number() < 0 && !is_signed) return false;
+  const double beyond = std::ldexp(1.0, info(dtype).bits - (is_signed ? 1 : 0));
+  if (info(dtype).bits == 64) return !is_signed || value.number() < beyond || value.integer() >= 0;
+  return -beyond <= value.number() && value.number() < beyond;
+}
+
+Tensor element(const char* call, const Scalar& value, DType dtype) {
+  if (!holds(dtype, value))
+    throw user_error("[{}] {} is no {}", call, value.number(), to_string(dtype));
+  return constant(value, dtype);
 }
 
 Tensor as_float(const Tensor& x) {

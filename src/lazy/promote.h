@@ -8,6 +8,11 @@ namespace tenon::lazy {
 DType promoted(DType a, DType b);
 DType promoted(DType a, const Scalar& b);
 
+// Whether the dtype has the number as an element; a fraction that meets integers is cut off.
+bool holds(DType dtype, const Scalar& value);
+// The number as an element of the dtype. An integer that it does not hold is an Error.
+Tensor element(const char* call, const Scalar& value, DType dtype);
+
 // An integer or bool tensor as f32, others as they are.
 Tensor as_float(const Tensor& x);
 

@@ -126,10 +126,12 @@ Tensor Tensor::view_bytes(DType dtype, const Extents& shape, int64_t offset) con
   return part_of("view_bytes", elements->buffer, dtype, shape, offset);
 }
 
-Tensor Tensor::scalar(const Scalar& value, DType dtype) { return lazy::constant(value, dtype); }
+Tensor Tensor::scalar(const Scalar& value, DType dtype) {
+  return lazy::element("scalar", value, dtype);
+}
 
 Tensor Tensor::full(const Extents& shape, const Scalar& value, DType dtype) {
-  const Tensor one = lazy::constant(value, dtype);
+  const Tensor one = lazy::element("full", value, dtype);
   return shape.empty() ? one : one.expand(shape);
 }
 Tensor Tensor::zeros(const Extents& shape, DType dtype) { return full(shape, 0, dtype); }

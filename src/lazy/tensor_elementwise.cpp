@@ -77,6 +77,14 @@ Tensor bit_xor(const Tensor& a, const Tensor& b) {
 
 // The number as the tensor's equal.
 Tensor beside(const Tensor& x, const Scalar& value) {
+  return lazy::element("tensor", value, promoted(x.dtype(), value));
+}
+// Every integer can be compared.
+Tensor compared(const Tensor& x, const Scalar& value) {
+  return lazy::holds(x.dtype(), value) ? beside(x, value) : lazy::constant(value, DType::I64);
+}
+// A bound that the dtype does not hold is none.
+Tensor bound(const Tensor& x, const Scalar& value) {
   return lazy::constant(value, promoted(x.dtype(), value));
 }
 
@@ -148,8 +156,8 @@ Tensor Tensor::elu(double alpha) const {
 }
 Tensor Tensor::clamp(const std::optional<Scalar>& low, const std::optional<Scalar>& high) const {
   if (!low && !high) throw user_error("[clamp] neither bound is given");
-  Tensor x = low ? maximum(*low) : *this;
-  return high ? x.minimum(*high) : x;
+  const Tensor x = low ? maximum(bound(*this, *low)) : *this;
+  return high ? x.minimum(bound(*this, *high)) : x;
 }
 Tensor Tensor::is_nan() const { return *this != *this; }
 Tensor Tensor::is_inf() const {
@@ -194,26 +202,26 @@ TENON_BINARY(floor_divide, divide_down)
 TENON_BINARY(mod, modulo)
 #undef TENON_BINARY
 
-#define TENON_OPERATOR(op, function)                                                         \
+#define TENON_OPERATOR(op, function, scalar)                                                 \
   Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); }            \
-  Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, beside(a, b)); } \
-  Tensor operator op(const Scalar& a, const Tensor& b) { return function(beside(b, a), b); }
-TENON_OPERATOR(+, add)
-TENON_OPERATOR(-, subtract)
-TENON_OPERATOR(*, multiply)
-TENON_OPERATOR(/, divide)
-TENON_OPERATOR(%, modulo)
-TENON_OPERATOR(==, equal)
-TENON_OPERATOR(!=, not_equal)
-TENON_OPERATOR(<, less)
-TENON_OPERATOR(<=, less_equal)
-TENON_OPERATOR(>, greater)
-TENON_OPERATOR(>=, greater_equal)
-TENON_OPERATOR(&, bit_and)
-TENON_OPERATOR(|, bit_or)
-TENON_OPERATOR(^, bit_xor)
-TENON_OPERATOR(<<, shift_left)
-TENON_OPERATOR(>>, shift_right)
+  Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, scalar(a, b)); } \
+  Tensor operator op(const Scalar& a, const Tensor& b) { return function(scalar(b, a), b); }
+TENON_OPERATOR(+, add, beside)
+TENON_OPERATOR(-, subtract, beside)
+TENON_OPERATOR(*, multiply, beside)
+TENON_OPERATOR(/, divide, beside)
+TENON_OPERATOR(%, modulo, beside)
+TENON_OPERATOR(==, equal, compared)
+TENON_OPERATOR(!=, not_equal, compared)
+TENON_OPERATOR(<, less, compared)
+TENON_OPERATOR(<=, less_equal, compared)
+TENON_OPERATOR(>, greater, compared)
+TENON_OPERATOR(>=, greater_equal, compared)
+TENON_OPERATOR(&, bit_and, beside)
+TENON_OPERATOR(|, bit_or, beside)
+TENON_OPERATOR(^, bit_xor, beside)
+TENON_OPERATOR(<<, shift_left, beside)
+TENON_OPERATOR(>>, shift_right, beside)
 #undef TENON_OPERATOR
 
 Tensor operator-(const Tensor& x) { return x.neg(); }

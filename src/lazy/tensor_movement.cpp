@@ -207,7 +207,7 @@ Tensor Tensor::pad(const std::vector<std::pair<Extent, Extent>>& pads, const Sca
   std::vector<int64_t> axes(pads.size());
   std::iota(axes.begin(), axes.end(), 0);
   return apply(Op::Pad,
-               {*this, lazy::dims(by), lazy::integers(axes), lazy::constant(value, dtype())},
+               {*this, lazy::dims(by), lazy::integers(axes), lazy::element("pad", value, dtype())},
                {{"mode", "constant"}, {"shape", std::move(dims)}}, values_of(by));
 }
 

@@ -237,6 +237,20 @@ def with_numbers(cases):
         cases.add(f"{name}_number_i32", f"{name}_number", [i], [computed(name, i.astype(F32), np.float32(1.25))], number=[1.25])
 
 
+def numbers_outside(cases):
+    """Integers that the dtype does not hold: all can be compared, as bounds they are none."""
+    for dtype, values in ((U8, (256, -1, 255)), (I32, (2**31, -(2**31) - 1)), (I8, (128, -129)), (U64, (-1,))):
+        limits = np.iinfo(dtype)
+        x = np.array([limits.min, 1, limits.max], dtype)
+        for value in values:
+            for name, function in COMPARISONS.items():
+                given = {"lists": [[value]]}
+                cases.add(f"{name}_{value}_{name_of(dtype)}", f"{name}_integer", [x], [function(x, value)], **given)
+    x = np.array([0, 100, 255], U8)
+    for low, high in ((-1, 300), (3, 300), (-5, 200)):
+        cases.add(f"clamp_{low}_{high}_u8", "clamp_integer", [x], [np.clip(x, low, high)], lists=[[low, high]])
+
+
 SHAPES = [((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 1), (1, 4)), ((5,), ()), ((), ()), ((), (2, 3)), ((2, 1, 4), (3, 1)),
           ((2, 3, 4, 5), (4, 1)), ((1,), (1, 1)), ((0,), (0,)), ((0, 3), (3,)), ((2, 0), (2, 1)), ((1, 3), (0, 3)), ((0,), ()),
           ((1, 1, 1), (5,)), ((6, 1, 2), (1, 3, 2))]
@@ -335,6 +349,6 @@ def expressions(cases):
 
 
 def write(cases):
-    for group in (functions, edges, operators, integer_corners, meetings, with_numbers, broadcasting, choices, casts, brain_floats,
-                  expressions):
+    for group in (functions, edges, operators, integer_corners, meetings, with_numbers, numbers_outside, broadcasting, choices, casts,
+                  brain_floats, expressions):
         group(cases)
