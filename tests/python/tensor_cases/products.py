@@ -130,10 +130,9 @@ def pools(cases):
         k, s, p, d = (each * axes if len(each) == 1 else each for each in (kernel, stride, padding, dilation))
         inner = tuple(range(-axes, 0))
         x = numbers("image", F32, *image)
-        given = {"lists": [s, p, d, kernel]}
-        if stride != [1]:  # of pools a stride of 1 everywhere is that of the window
-            cases.add(f"max_pool_{i}", "max_pool", [x], [windows(x, k, s, p, d, -np.inf).max(inner)], **given)
-            cases.add(f"avg_pool_{i}", "avg_pool", [x], [windows(exact(x), k, s, p, d).mean(inner).astype(F32)], **given)
+        given = {"lists": [stride, padding, dilation, kernel]}
+        cases.add(f"max_pool_{i}", "max_pool", [x], [windows(x, k, s, p, d, -np.inf).max(inner)], **given)
+        cases.add(f"avg_pool_{i}", "avg_pool", [x], [windows(exact(x), k, s, p, d).mean(inner).astype(F32)], **given)
     x = numbers("image", F32, 2, 3, 8, 7)
     for kernel in ([2], [3], [2, 3]):
         k = kernel * 2 if len(kernel) == 1 else kernel
