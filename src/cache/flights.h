@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,7 @@ class Flights {
     const std::thread::id maker;
     const pid_t process = getpid();
     std::optional<Value> value;  // none after the end: `make` threw
-    bool ended = false;
+    std::atomic<bool> ended = false;
   };
   struct End {
     ~End() {
@@ -67,8 +68,8 @@ class Flights {
   }
 
   void wait_for(const Flight& flight, std::unique_lock<std::mutex>& lock) {
-    const Wait wait(flight.maker);
-    ended_.wait(lock, [&] { return flight.ended; });
+    const Wait wait(flight.maker, flight.ended);
+    ended_.wait(lock, [&] { return flight.ended.load(); });
   }
 
   std::mutex mutex_;

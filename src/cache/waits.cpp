@@ -9,9 +9,13 @@
 namespace tenon::cache {
 namespace {
 
+struct Awaited {
+  std::thread::id maker;
+  const std::atomic<bool>& ended;
+};
 struct Waits {
   std::mutex mutex;
-  std::map<std::thread::id, std::thread::id> makers;  // by who waits for them
+  std::map<std::thread::id, Awaited> awaited;  // by who waits
 };
 
 Waits& waits() {
@@ -21,24 +25,24 @@ Waits& waits() {
 
 }  // namespace
 
-Wait::Wait(std::thread::id maker) {
+Wait::Wait(std::thread::id maker, const std::atomic<bool>& ended) {
   Waits& all = waits();
   const std::lock_guard lock(all.mutex);
   const std::thread::id self = std::this_thread::get_id();
   for (std::thread::id on = maker;;) {
     if (on == self)
       throw user_error("[cache] what makes an entry needs that same entry to be made first");
-    const auto next = all.makers.find(on);
-    if (next == all.makers.end()) break;
-    on = next->second;
+    const auto next = all.awaited.find(on);
+    if (next == all.awaited.end() || next->second.ended) break;
+    on = next->second.maker;
   }
-  all.makers.emplace(self, maker);
+  all.awaited.emplace(self, Awaited{maker, ended});
 }
 
 Wait::~Wait() {
   Waits& all = waits();
   const std::lock_guard lock(all.mutex);
-  all.makers.erase(std::this_thread::get_id());
+  all.awaited.erase(std::this_thread::get_id());
 }
 
 }  // namespace tenon::cache

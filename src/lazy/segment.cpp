@@ -128,7 +128,8 @@ graph::Graph graph_of(const Trace& trace, const Segment& segment) {
   for (size_t i = 0; i < segment.inputs.size(); ++i)
     values[key(segment.inputs[i])] = g.input(fmt::format("in{}", i), trace.type(segment.inputs[i]));
   const auto leaf_of = [&](const graph::Node& rule) {
-    if (rule.op() == graph::Op::Dims) return g.dims(rule.attributes().dims("values"));
+    const bool scalar = rule.types()[0].shape.rank() == 0;
+    if (rule.op() == graph::Op::Dims) return g.dims(rule.attributes().dims("values"), scalar);
     return g.constant(rule.types()[0], {rule.bytes(), nullptr});
   };
   const auto value_of = [&](const TraceValue& value) {

@@ -20,9 +20,6 @@ struct Window {
         strides(per_axis(call, "stride", options.stride, 1)),
         padding(per_axis(call, "padding", options.padding, 0)),
         dilations(per_axis(call, "dilation", options.dilation, 1)) {
-    if (kernel.size() != axes)
-      throw user_error("[{}] a window of {} axes for {}", call, kernel.size(),
-                       x.type().to_string());
     for (size_t i = 0; i < axes; ++i) {
       const Dim reach = (kernel[i] - 1) * dilations[i] + 1;
       const Dim whole = x.shape()[static_cast<int>(i) + 2] + 2 * padding[i];
@@ -63,8 +60,12 @@ void check_image(const char* call, const Tensor& x) {
     throw user_error("[{}] needs [batch, channels, axes...]: {}", call, x.type().to_string());
 }
 
-std::vector<int64_t> kernel_of(const Tensor& x, const std::vector<int64_t>& kernel) {
-  if (kernel.size() == 1) return std::vector<int64_t>(static_cast<size_t>(x.rank() - 2), kernel[0]);
+std::vector<int64_t> kernel_of(const char* call, const Tensor& x,
+                               const std::vector<int64_t>& kernel) {
+  const auto axes = static_cast<size_t>(x.rank() - 2);
+  if (kernel.size() == 1) return std::vector<int64_t>(axes, kernel[0]);
+  if (kernel.size() != axes)
+    throw user_error("[{}] a window of {} axes for {}", call, kernel.size(), x.type().to_string());
   return kernel;
 }
 
@@ -128,7 +129,7 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const WindowOption
 
 Tensor Tensor::max_pool(const std::vector<int64_t>& given, const WindowOptions& options) const {
   check_image("max_pool", *this);
-  const std::vector<int64_t> kernel = kernel_of(*this, given);
+  const std::vector<int64_t> kernel = kernel_of("max_pool", *this, given);
   const Window window("max_pool", *this, {kernel.begin(), kernel.end()},
                       stride_or(kernel, options));
   graph::Attributes attributes = window.attributes();
@@ -140,7 +141,7 @@ Tensor Tensor::max_pool(const std::vector<int64_t>& given, const WindowOptions& 
 // What is padded counts as zeros.
 Tensor Tensor::avg_pool(const std::vector<int64_t>& given, const WindowOptions& options) const {
   check_image("avg_pool", *this);
-  const std::vector<int64_t> kernel = kernel_of(*this, given);
+  const std::vector<int64_t> kernel = kernel_of("avg_pool", *this, given);
   const Window window("avg_pool", *this, {kernel.begin(), kernel.end()},
                       stride_or(kernel, options));
   graph::Attributes attributes = window.attributes();

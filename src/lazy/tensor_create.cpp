@@ -68,7 +68,8 @@ Tensor part_of(const char* call, std::shared_ptr<const lazy::Buffer> base, DType
   if (offset < 0 || offset > base->bytes() || layout.bytes > base->bytes() - offset)
     throw user_error("[{}] {} at byte {} needs {} bytes, there are {}", call, layout.text(), offset,
                      layout.bytes, base->bytes());
-  if (offset % size_of(dtype) != 0)
+  const auto place = reinterpret_cast<uintptr_t>(base->data() + offset);
+  if (place % static_cast<uintptr_t>(size_of(dtype)) != 0)
     throw user_error("[{}] byte {} is no place of a {}", call, offset, tenon::to_string(dtype));
   return layout.tensor(lazy::Buffer::view(std::move(base), offset, layout.bytes));
 }

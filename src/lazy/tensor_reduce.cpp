@@ -147,6 +147,9 @@ Tensor last_axis_or(const char* call, const Tensor& given, const Tensor& x, doub
 // One value per channel, beside x.
 Tensor per_channel(const char* call, const Tensor& given, const Tensor& x) {
   if (x.rank() < 2) throw user_error("[{}] needs channels: {}", call, x.type().to_string());
+  if (given.rank() != 1 || given.shape()[0] != x.shape()[1])
+    throw user_error("[{}] {} is not one value for each channel of {}", call,
+                     given.type().to_string(), x.type().to_string());
   Extents shape(static_cast<size_t>(x.rank()), 1);
   shape[1] = Extent(x.shape()[1]);
   return given.reshape(shape);

@@ -40,8 +40,8 @@ std::optional<double> scalar_constant(Value value) {
   const auto* element = value.node->bytes().data();
   const double number = load_as_f64(value.dtype(), element);
   const bool integer = is_integer(value.dtype());
-  constexpr double kExact = 0x1p53;
-  if (integer && !(-kExact <= number && number <= kExact)) return std::nullopt;
+  constexpr double kExact = 0x1p53;  // itself it is what the next integer is rounded to
+  if (integer && !(-kExact < number && number < kExact)) return std::nullopt;
   return number;
 }
 
