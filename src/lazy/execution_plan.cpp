@@ -5,6 +5,24 @@
 
 namespace tenon {
 namespace lazy {
+namespace {
+
+// Held while a call uses a plan: a concurrent one is an error instead of a race.
+class Exclusive {
+ public:
+  explicit Exclusive(std::atomic<bool>& in_use) : in_use_(in_use) {
+    if (in_use_.exchange(true, std::memory_order_acquire))
+      throw user_error("[execute] the plan is executed by another thread: replicate it");
+  }
+  ~Exclusive() { in_use_.store(false, std::memory_order_release); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+ private:
+  std::atomic<bool>& in_use_;
+};
+
+}  // namespace
 
 const PrepareConfig& default_config() {
   static const PrepareConfig kConfig = PrepareConfig::from_environment();
@@ -18,6 +36,7 @@ PlanState::PlanState(Trace trace, const PrepareConfig& config, const Plan* like)
 }
 
 void PlanState::execute(const VariableValues& values) {
+  const Exclusive exclusive(in_use_);
   plan_.execute(values);
   for (size_t i = 0; i < cells_.size(); ++i) {
     const auto& elements = plan_.output(static_cast<int>(i));

@@ -54,15 +54,17 @@ Expression::Expression(TensorType type, std::shared_ptr<const OutputCell> cell,
 Expression::~Expression() {
   for (const Slot& slot : slots_) delete slot.load(std::memory_order_relaxed);
   std::vector<std::shared_ptr<const Operation>> going;
-  const auto take = [&](std::shared_ptr<const Operation>& operation) {
-    if (operation && operation.use_count() == 1) going.push_back(std::move(operation));
+  // The lock is for what the thread wrote that held the expression before.
+  const auto take = [&](const Expression& of) {
+    const std::lock_guard lock(of.mutex_);
+    if (of.operation_ && of.operation_.use_count() == 1) going.push_back(std::move(of.operation_));
   };
-  take(operation_);
+  take(*this);
   while (!going.empty()) {
     const std::shared_ptr<const Operation> last = std::move(going.back());
     going.pop_back();
     for (const Operand& operand : last->operands) {
-      if (operand.expression.use_count() == 1) take(operand.expression->operation_);
+      if (operand.expression.use_count() == 1) take(*operand.expression);
     }
   }
 }

@@ -39,21 +39,6 @@ std::map<std::string, Symbol> symbols_of(const Trace& trace) {
   return symbols;
 }
 
-// Held while a call uses a plan: a concurrent one is an error instead of a race.
-class Exclusive {
- public:
-  explicit Exclusive(std::atomic<bool>& in_use) : in_use_(in_use) {
-    if (in_use_.exchange(true, std::memory_order_acquire))
-      throw user_error("[execute] the plan is executed by another thread: replicate it");
-  }
-  ~Exclusive() { in_use_.store(false, std::memory_order_release); }
-  Exclusive(const Exclusive&) = delete;
-  Exclusive& operator=(const Exclusive&) = delete;
-
- private:
-  std::atomic<bool>& in_use_;
-};
-
 }  // namespace
 
 Plan::Plan(Trace trace, const PrepareConfig& config, const Plan* like)
@@ -200,7 +185,6 @@ void Plan::take_outputs_of_plans() {
 }
 
 void Plan::execute(const VariableValues& values) {
-  const Exclusive exclusive(in_use_);
   take_outputs_of_plans();
   for (const Part& part : parts_) {
     if (part.segment >= 0)

@@ -2,7 +2,6 @@
 // memory for what it computes. Not for several threads at once.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <vector>
@@ -80,7 +79,6 @@ class Plan {
   std::vector<int> targets_;
   std::map<std::string, Symbol> symbols_;
   bool from_cache_ = true;
-  std::atomic<bool> in_use_ = false;
 };
 
 }  // namespace tenon::lazy

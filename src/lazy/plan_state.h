@@ -1,6 +1,7 @@
 // What an ExecutionPlan holds: a plan, and the cells in which tensors see its outputs.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -14,7 +15,7 @@ class PlanState {
  public:
   PlanState(Trace trace, const PrepareConfig& config, const Plan* like = nullptr);
 
-  void execute(const VariableValues& values);
+  void execute(const VariableValues& values);  // by two threads at once: a User error of one
   Tensor output(int index) const;
   int outputs() const { return static_cast<int>(cells_.size()); }
   const Plan& plan() const { return plan_; }
@@ -22,6 +23,7 @@ class PlanState {
  private:
   Plan plan_;
   std::vector<std::shared_ptr<OutputCell>> cells_;
+  std::atomic<bool> in_use_ = false;
 };
 
 }  // namespace tenon::lazy

@@ -173,5 +173,17 @@ TEST(Calls, WithAConfiguration) {
   EXPECT_EQ(copies, 1);
 }
 
+// What may be written over where it lies is.
+TEST(Calls, ThatAreDoneInPlaceAreViews) {
+  const Tensor x = Tensor::from(Floats(64 * 64, 0.5F), {64, 64});
+  Tensor y =
+      x.matmul(x).scatter(Tensor::zeros({1, 64}, DType::I64), Tensor::ones({1, 64}), 0).matmul(x);
+  const ExecutionPlan plan = y.prepare();
+  int views = 0;
+  for (const PlanStep& step : plan.steps()) views += step.kind == PlanStep::Kind::View;
+  EXPECT_EQ(views, plan.stats().views);
+  EXPECT_GE(views, 1);
+}
+
 }  // namespace
 }  // namespace tenon
