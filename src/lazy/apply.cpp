@@ -64,7 +64,8 @@ Tensor constant(TensorType type, std::span<const std::byte> bytes) {
 Tensor constant(const Scalar& value, DType dtype) {
   std::byte element[8] = {};
   const auto bytes = std::span(element, static_cast<size_t>(size_of(dtype)));
-  if (value.is_integer() && dtype == DType::I64) {
+  const bool has_64_bits = dtype == DType::I64 || (dtype == DType::U64 && value.number() >= 0);
+  if (value.is_integer() && has_64_bits) {
     const int64_t integer = value.integer();
     return constant({{}, dtype}, std::as_bytes(std::span(&integer, 1)));
   }

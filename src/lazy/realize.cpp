@@ -25,11 +25,23 @@ void check(const PrepareConfig& config) {
 // What has no elements at any values of its variables.
 bool is_empty(const TensorType& type) { return type.shape.elements().is_const(0); }
 
+// Its other extents still have values.
 void publish_empty(const lazy::Operand& of) {
+  const Shape& shape = of.type().shape;
+  const VariableValues known =
+      shape.is_static() ? VariableValues() : lazy::trace({of}, Device::Cpu()).values;
+  VariableValues values;
+  const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
+    const auto found = known.find(symbol.name());
+    if (found == known.end())
+      throw user_error("[realize] the variable \"{}\" has no value: bind it", symbol.name());
+    return values.insert(*found).first->second;
+  };
   std::vector<int64_t> extents;
-  for (const Dim& dim : of.type().shape) extents.push_back(dim.is_const() ? dim.const_value() : 0);
-  of.expression->publish(of.result, std::make_shared<const lazy::Elements>(lazy::Elements{
-                                        lazy::Buffer::allocate(Device::Cpu(), 0), extents, {}}));
+  for (const Dim& dim : shape) extents.push_back(dim.evaluate(value_of).value_or(0));
+  of.expression->publish(
+      of.result, std::make_shared<const lazy::Elements>(
+                     lazy::Elements{lazy::Buffer::allocate(Device::Cpu(), 0), extents, values}));
 }
 
 // Whether there is something left to do.

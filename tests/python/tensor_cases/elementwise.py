@@ -175,6 +175,9 @@ def integer_corners(cases):
     cases.add("less_u64", "less", [huge, huge[::-1].copy()], [huge < huge[::-1]])
     cases.add("floor_divide_u64", "floor_divide", [huge, np.array([2, 3, 2], U64)], [huge // np.array([2, 3, 2], U64)])
     cases.add("shift_right_u64", "shift_right", [huge, np.array([1, 60, 1], U64)], [huge >> np.array([1, 60, 1], U64)])
+    cases.add("add_integer_beyond_2_53_u64", "add_integer", [huge], [huge + U64(2**62 + 1)], lists=[[2**62 + 1]])
+    cases.add("add_integer_beyond_2_53_i64", "add_integer", [big], [big + I64(2**53 + 1)], lists=[[2**53 + 1]])
+    cases.add("subtract_integer_beyond_2_53_i64", "subtract_integer", [big], [big - I64(-(2**53) - 1)], lists=[[-(2**53) - 1]])
     f, g = (np.array(each, F32) for each in zip(*[(7.5, 2), (-7.5, 2), (7.5, -2), (-7.5, -2), (0.5, 0.25), (-1e-8, 3)]))
     for name in ("floor_divide", "mod", "modulo"):
         cases.add(f"{name}_signs_f32", name, [f, g], [computed(name, f, g)])

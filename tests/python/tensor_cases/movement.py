@@ -56,7 +56,7 @@ def slices(cases):
         places = tuple(None if part == "new" else Ellipsis if part == "..." else
                        slice(*(int(each) if each else None for each in part.split(":"))) if ":" in part else int(part)
                        for part in text.split(","))
-        cases.add(f"index_{i}", "index", [x], [x[places]], text=text, fixed=x[places].size == 0 or ())
+        cases.add(f"index_{i}", "index", [x], [x[places]], text=text)
     for dtype in (F64, F16, I32, I64, U8, BOOL):
         y = numbers("index", dtype, 4, 5)
         cases.add(f"index_{name_of(dtype)}", "index", [y], [y[::-1, 1:]], text="::-1,1:")
@@ -110,13 +110,13 @@ def joining(cases):
     # Parts are numbers, so is their sum.
     cases.add("split_rows", "split", [x], [x[:2], x[2:3], x[3:]], lists=[[0], [2, 1, 4]], fixed=[7])
     cases.add("split_columns", "split", [x], [x[:, :5], x[:, 5:]], lists=[[-1], [5, 1]], fixed=[6])
-    cases.add("split_into_nothing", "split", [x], [x[:0], x], lists=[[0], [0, 7]], fixed=True)
+    cases.add("split_into_nothing", "split", [x], [x[:0], x], lists=[[0], [0, 7]], fixed=[7])
     for parts, axis in ((2, 0), (3, 0), (3, 1), (4, -1), (7, 0)):
         each = -(-x.shape[axis] // parts)
         pieces = np.split(x, range(each, x.shape[axis], each), axis)
         cases.add(f"chunk_{parts}_{axis}", "chunk", [x], pieces, lists=[[parts, axis]], fixed=[x.shape[axis]])
     for times in ([2, 1], [1, 3], [2, 2], [2, 1, 1], [0, 1]):
-        cases.add(f"repeat_{'_'.join(map(str, times))}", "repeat", [a], [np.tile(a, times)], lists=[times], fixed=0 in times or ())
+        cases.add(f"repeat_{'_'.join(map(str, times))}", "repeat", [a], [np.tile(a, times)], lists=[times])
     cases.add("repeat_scalar", "repeat", [a[0, 0]], [np.tile(a[0, 0], [3])], lists=[[3]])
     # Where it is cut depends on the extent.
     for shift, axis in ((1, 0), (-1, 0), (2, 1), (9, 0), (-15, 1), (0, 0), (7, 0)):
@@ -126,14 +126,14 @@ def joining(cases):
 def triangles(cases):
     for dtype in (F32, F64, F16, I32, I64, U8, BOOL):
         x = numbers("triangle", dtype, 4, 5)
-        cases.add(f"tril_{name_of(dtype)}", "tril", [x], [np.tril(x)], lists=[[0]], fixed=True)
-        cases.add(f"triu_{name_of(dtype)}", "triu", [x], [np.triu(x, 1)], lists=[[1]], fixed=True)
+        cases.add(f"tril_{name_of(dtype)}", "tril", [x], [np.tril(x)], lists=[[0]])
+        cases.add(f"triu_{name_of(dtype)}", "triu", [x], [np.triu(x, 1)], lists=[[1]])
     x = numbers("triangles", F32, 2, 5, 3)
     for diagonal in (-9, -2, -1, 2, 9):
-        cases.add(f"tril_{diagonal}", "tril", [x], [np.tril(x, diagonal)], lists=[[diagonal]], fixed=True)
-        cases.add(f"triu_{diagonal}", "triu", [x], [np.triu(x, diagonal)], lists=[[diagonal]], fixed=True)
+        cases.add(f"tril_{diagonal}", "tril", [x], [np.tril(x, diagonal)], lists=[[diagonal]])
+        cases.add(f"triu_{diagonal}", "triu", [x], [np.triu(x, diagonal)], lists=[[diagonal]])
     with_inf = np.full((3, 3), -np.inf, F32)
-    cases.add("triu_of_infinity", "triu", [with_inf], [np.triu(with_inf, 1)], lists=[[1]], fixed=True)
+    cases.add("triu_of_infinity", "triu", [with_inf], [np.triu(with_inf, 1)], lists=[[1]])
 
 
 def write(cases):

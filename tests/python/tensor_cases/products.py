@@ -58,9 +58,7 @@ def einsums(cases):
     for i, (equation, *shapes) in enumerate(EINSUMS):
         operands = [numbers(f"einsum{each}", F32, *shape, low=-2, high=2) for each, shape in enumerate(shapes)]
         result = np.einsum(equation, *(exact(operand) for operand in operands))
-        diagonal = any(term.count(letter) > 1 for term in equation.split("->")[0].split(",") for letter in term if letter != ".")
-        cases.add(f"einsum_{i}", "einsum", operands, [np.asarray(result).astype(F32)], text=equation, within=within(F32),
-                  fixed=diagonal or ())
+        cases.add(f"einsum_{i}", "einsum", operands, [np.asarray(result).astype(F32)], text=equation, within=within(F32))
     for dtype in (F64, F16, I32, I64):
         a, b = numbers("a", dtype, 2, 3), numbers("b", dtype, 3, 4)
         cases.add(f"einsum_{name_of(dtype)}", "einsum", [a, b], [np.einsum("ij,jk->ik", exact(a), exact(b)).astype(dtype)],
