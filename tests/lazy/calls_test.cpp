@@ -74,6 +74,7 @@ TEST(Calls, ThatRoundAndBound) {
   EXPECT_EQ(floats(x.leaky_relu(0.5)), (Floats{-0.75, -0.25, 0.5, 2.5}));
   EXPECT_NEAR(floats(x.elu())[0], std::expm1(-1.5), 1e-6);
   EXPECT_EQ(floats(x.minimum(0)), (Floats{-1.5, -0.5, 0, 0}));
+  EXPECT_EQ(floats(x.maximum(0)), (Floats{0, 0, 0.5, 2.5}));
   EXPECT_EQ(floats(x.neg()), (Floats{1.5, 0.5, -0.5, -2.5}));
 }
 
