@@ -56,7 +56,9 @@ class ExecutionPlan {
   ExecutionPlan(ExecutionPlan&&) noexcept;
   ExecutionPlan& operator=(ExecutionPlan&&) noexcept;
 
-  void execute();  // with the values that variables were bound to at prepare
+  // With the values that variables were bound to at prepare. After an Error of a step on its way (a
+  // position out of range) what outputs hold is unspecified, until the next execution.
+  void execute();
   // With other values for this call. Unknown names and values outside of the bounds are Errors that
   // change nothing; so is a variable that is an extent of an input's memory, and another value.
   void execute_with_vars(const VariableValues& values);

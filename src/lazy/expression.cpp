@@ -37,12 +37,11 @@ Expression::Expression(std::vector<TensorType> types, Operation operation)
     : types_(std::move(types)),
       name_(name_of(operation)),
       device_(device_of(operation)),
-      slots_(types_.size()),
       operation_(std::make_shared<const Operation>(std::move(operation))) {}
 
 Expression::Expression(TensorType type, std::shared_ptr<const Elements> elements)
-    : types_{std::move(type)}, name_("data"), device_(device_of(*elements->buffer)), slots_(1) {
-  slots_[0] = new std::shared_ptr<const Elements>(std::move(elements));
+    : types_{std::move(type)}, name_("data"), device_(device_of(*elements->buffer)) {
+  results_ = new Results{std::move(elements)};
 }
 
 Expression::Expression(TensorType type, std::shared_ptr<const OutputCell> cell,
@@ -52,7 +51,7 @@ Expression::Expression(TensorType type, std::shared_ptr<const OutputCell> cell,
 // A chain of any length goes without recursion: operations that nobody else holds hand their
 // operands on.
 Expression::~Expression() {
-  for (const Slot& slot : slots_) delete slot.load(std::memory_order_relaxed);
+  delete results_.load(std::memory_order_relaxed);
   std::vector<std::shared_ptr<const Operation>> going;
   // The lock is for what the thread wrote that held the expression before.
   const auto take = [&](const Expression& of) {
@@ -61,10 +60,13 @@ Expression::~Expression() {
   };
   take(*this);
   while (!going.empty()) {
-    const std::shared_ptr<const Operation> last = std::move(going.back());
+    // Nobody else has it, so its operands may be taken out: one that it has twice goes with the
+    // second.
+    const auto last = std::const_pointer_cast<Operation>(std::move(going.back()));
     going.pop_back();
-    for (const Operand& operand : last->operands) {
-      if (operand.expression.use_count() == 1) take(*operand.expression);
+    for (Operand& operand : last->operands) {
+      const std::shared_ptr<const Expression> expression = std::move(operand.expression);
+      if (expression.use_count() == 1) take(*expression);
     }
   }
 }
@@ -76,17 +78,21 @@ std::shared_ptr<const Operation> Expression::operation() const {
 
 std::shared_ptr<const Elements> Expression::elements(int result) const {
   if (cell_) return cell_->get();
-  const auto* found = slots_[static_cast<size_t>(result)].load(std::memory_order_acquire);
-  return found ? *found : nullptr;
+  const Results* found = results_.load(std::memory_order_acquire);
+  return found ? (*found)[static_cast<size_t>(result)] : nullptr;
 }
 
-void Expression::publish(int result, std::shared_ptr<const Elements> elements) const {
-  const auto* mine = new std::shared_ptr<const Elements>(std::move(elements));
-  const std::shared_ptr<const Elements>* expected = nullptr;
-  if (!slots_[static_cast<size_t>(result)].compare_exchange_strong(expected, mine)) delete mine;
-  for (const Slot& slot : slots_) {
-    if (!slot.load(std::memory_order_acquire)) return;
-  }
+// What nobody placed lies where it was computed.
+std::optional<Device> Expression::device() const {
+  if (device_) return device_;
+  const Results* found = results_.load(std::memory_order_acquire);
+  return found ? device_of(*(*found)[0]->buffer) : std::nullopt;
+}
+
+void Expression::publish(Results results) const {
+  const auto* mine = new Results(std::move(results));
+  const Results* expected = nullptr;
+  if (!results_.compare_exchange_strong(expected, mine)) delete mine;
   std::shared_ptr<const Operation> gone;  // outside of the lock
   const std::lock_guard lock(mutex_);
   gone.swap(operation_);
@@ -94,11 +100,13 @@ void Expression::publish(int result, std::shared_ptr<const Elements> elements) c
 
 graph::Value Expression::stand_in(int result) const {
   const std::lock_guard lock(mutex_);
-  if (operation_ && operation_->rule && graph::has(operation_->rule->op(), graph::kLeaf))
-    return {operation_->rule.get(), 0};
   if (stand_ins_.empty()) stand_ins_.resize(types_.size());
   Ref<graph::Node>& held = stand_ins_[static_cast<size_t>(result)];
-  if (!held) held = stand_in_for(type(result));
+  if (!held) {
+    const bool is_leaf =
+        operation_ && operation_->rule && graph::has(operation_->rule->op(), graph::kLeaf);
+    held = is_leaf ? operation_->rule : stand_in_for(type(result));
+  }
   return {held.get(), 0};
 }
 

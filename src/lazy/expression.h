@@ -71,26 +71,25 @@ class Expression {
   int results() const { return static_cast<int>(types_.size()); }
   const char* name() const { return name_; }  // of what made it
   // Where it lies or will be computed; nullopt: wherever it is needed (a constant, a file).
-  const std::optional<Device>& device() const { return device_; }
+  std::optional<Device> device() const;
 
   std::shared_ptr<const Operation> operation() const;  // null where the elements are there
   bool is_plan_output() const { return cell_ != nullptr; }
   std::shared_ptr<const Elements> elements(int result) const;  // null: not computed yet
-  // The first one counts. When all results are there, the operation goes.
-  void publish(int result, std::shared_ptr<const Elements> elements) const;
+  // One for each result, all at the same time. The first who does it counts; the operation goes.
+  using Results = std::vector<std::shared_ptr<const Elements>>;
+  void publish(Results results) const;
 
   // Stands for the result in rules: a constant for itself, others for their type.
   graph::Value stand_in(int result) const;
 
  private:
-  using Slot = std::atomic<const std::shared_ptr<const Elements>*>;
-
   const std::vector<TensorType> types_;
   const char* name_;
   std::optional<Device> device_;
   const std::shared_ptr<const OutputCell> cell_;
-  mutable std::vector<Slot> slots_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::atomic<const Results*> results_ = nullptr;  // owned
+  mutable std::mutex mutex_;                               // of what follows
   mutable std::shared_ptr<const Operation> operation_;
   mutable std::vector<Ref<graph::Node>> stand_ins_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "lazy/apply.h"
 
 namespace tenon::lazy {
 namespace {
@@ -174,18 +175,22 @@ void Plan::copy(const Part& part) {
   lazy::copy(*from->buffer, make_room(part.to, from->extents, values));
 }
 
-// An input that another plan computes is what that made last.
-void Plan::take_outputs_of_plans() {
+// An input that another plan computes is what that made last, at the values it was made with.
+void Plan::take_outputs_of_plans(VariableValues& values) {
+  VariableValues newest;
   for (size_t i = 0; i < trace_.leaves.size(); ++i) {
     const Trace::Leaf& leaf = trace_.leaves[i];
     if (!leaf.expression->is_plan_output()) continue;
+    const auto elements = leaf.expression->elements(0);
+    merge(newest, elements->values, "execute");
     const int* number = numbers_.find({.leaf = static_cast<int>(i)});
-    if (number) values_[static_cast<size_t>(*number)].elements = leaf.expression->elements(0);
+    if (number) values_[static_cast<size_t>(*number)].elements = elements;
   }
+  for (const auto& [name, value] : newest) values[name] = value;
 }
 
-void Plan::execute(const VariableValues& values) {
-  take_outputs_of_plans();
+void Plan::execute(VariableValues values) {
+  take_outputs_of_plans(values);
   for (const Part& part : parts_) {
     if (part.segment >= 0)
       run(running_[static_cast<size_t>(part.segment)], values);
@@ -212,11 +217,12 @@ VariableValues Plan::with(const VariableValues& given) const {
     if (!bounds.contains(value))
       throw user_error("[execute] \"{}\" = {} is outside of its bounds {}..{}", name, value,
                        bounds.lo, bounds.hi);
-    if (value == values.at(name)) continue;
     for (const Trace::Leaf& leaf : trace_.leaves) {
-      if (leaf.elements->values.contains(name))
+      const auto now = leaf.expression->elements(leaf.result);
+      const auto fixed = now->values.find(name);
+      if (fixed != now->values.end() && fixed->second != value)
         throw user_error("[execute] \"{}\" is {}, an extent of an input {}: it cannot be {}", name,
-                         values.at(name), leaf.type.to_string(), value);
+                         fixed->second, leaf.type.to_string(), value);
     }
     values[name] = value;
   }

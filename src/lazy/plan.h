@@ -21,7 +21,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  void execute(const VariableValues& values);  // of all variables
+  void execute(VariableValues values);  // of all variables
   // Of each target, after execute. Its memory stays the same from execution to execution while
   // extents do.
   const std::shared_ptr<const Elements>& output(int target) const;
@@ -61,7 +61,7 @@ class Plan {
   int number(const TraceValue& value);
   int number_on(const Device& device, const TraceValue& value, int level);
   void add_segment(const Segment& segment, std::shared_ptr<CompiledSegment> compiled);
-  void take_outputs_of_plans();
+  void take_outputs_of_plans(VariableValues& values);
   void add_asked_copies();
   void give_values(Running& running, const VariableValues& values);
   void run(Running& running, const VariableValues& values);

@@ -82,10 +82,13 @@ std::string Tensor::to_string() const {
   const std::vector<int64_t> numbers = extents();
   int64_t count = 1;
   for (const int64_t extent : numbers) count *= extent;
-  const OwnedTensor values = to_owned();
+  const auto elements = lazy::Access::expression(*this).elements(result_);
+  const bool on_host = elements->buffer->on_host();  // then only what is shown is read
+  const OwnedTensor copied = on_host ? OwnedTensor() : to_owned();
+  const std::byte* const data = on_host ? elements->buffer->data() : copied.bytes.data();
   const bool nothing = count == 0;
   const std::string body =
-      nothing ? "[]" : Printer(dtype(), numbers, values.bytes.data(), count > kMostShown).text();
+      nothing ? "[]" : Printer(dtype(), numbers, data, count > kMostShown).text();
   return fmt::format("{}{}{})", head, numbers.size() > 1 && !nothing ? ",\n" : ", ", body);
 }
 

@@ -2,6 +2,7 @@
 // handles read.
 #include "base/error.h"
 #include "base/knobs.h"
+#include "lazy/apply.h"
 #include "lazy/plan.h"
 #include "lazy/plan_state.h"
 #include "tenon/execution_plan.h"
@@ -39,16 +40,21 @@ void publish_empty(const lazy::Operand& of) {
   };
   std::vector<int64_t> extents;
   for (const Dim& dim : shape) extents.push_back(dim.evaluate(value_of).value_or(0));
-  of.expression->publish(
-      of.result, std::make_shared<const lazy::Elements>(
-                     lazy::Elements{lazy::Buffer::allocate(Device::Cpu(), 0), extents, values}));
+  of.expression->publish({std::make_shared<const lazy::Elements>(
+      lazy::Elements{lazy::Buffer::allocate(Device::Cpu(), 0), extents, values})});
+}
+
+// Those of a tensor that is there already count in a batch, too.
+void merge_values(const lazy::Operand& of, VariableValues& into) {
+  if (const auto elements = of.expression->elements(of.result))
+    lazy::merge(into, elements->values, "realize");
 }
 
 // Whether there is something left to do.
 bool is_open(const Tensor& tensor) {
   const lazy::Operand operand = Access::operand(tensor);
   if (tensor.is_realized() || operand.expression->is_plan_output()) return false;
-  if (!is_empty(operand.type())) return true;
+  if (operand.expression->results() > 1 || !is_empty(operand.type())) return true;
   publish_empty(operand);
   return false;
 }
@@ -72,19 +78,30 @@ PrepareConfig PrepareConfig::from_environment() {
 void realize_batch_with(const std::vector<Tensor>& tensors, const PrepareConfig& config) {
   check(config);
   std::vector<lazy::Operand> targets;
+  VariableValues values;
   for (const Tensor& tensor : tensors) {
     const lazy::Operand operand = Access::operand(tensor);
     if (operand.expression->is_plan_output() && !tensor.is_realized())
       throw user_error("[realize] the tensor is the output of a plan: execute that");
-    if (!is_open(tensor)) continue;
+    if (!is_open(tensor)) {
+      merge_values(operand, values);
+      continue;
+    }
     for (int i = 0; i < operand.expression->results(); ++i)
       targets.push_back({operand.expression, i});
   }
   if (targets.empty()) return;
-  lazy::Plan plan(lazy::trace(targets, device_of(config)), config);
+  lazy::Trace trace = lazy::trace(targets, device_of(config));
+  lazy::merge(values, trace.values, "realize");
+  lazy::Plan plan(std::move(trace), config);
   plan.execute(plan.trace().values);
-  for (size_t i = 0; i < targets.size(); ++i)
-    targets[i].expression->publish(targets[i].result, plan.output(static_cast<int>(i)));
+  for (size_t i = 0; i < targets.size();) {
+    const lazy::Expression& expression = *targets[i].expression;
+    lazy::Expression::Results results;
+    for (int k = 0; k < expression.results(); ++k)
+      results.push_back(plan.output(static_cast<int>(i++)));
+    expression.publish(std::move(results));
+  }
 }
 
 void realize_batch(const std::vector<Tensor>& tensors) {
@@ -101,15 +118,21 @@ ExecutionPlan prepare_batch_with(const std::vector<Tensor*>& tensors, const Prep
   check(config);
   std::vector<lazy::Operand> targets;
   std::vector<Tensor*> open;
+  VariableValues values;
   for (Tensor* const tensor : tensors) {
     if (tensor == nullptr) throw user_error("[prepare] a tensor is null");
-    if (!is_open(*tensor)) continue;
+    if (!is_open(*tensor)) {
+      merge_values(Access::operand(*tensor), values);
+      continue;
+    }
     targets.push_back(Access::operand(*tensor));
     open.push_back(tensor);
   }
   if (targets.empty())
     throw user_error("[prepare] empty schedule: every tensor has its elements already");
-  auto state = std::make_shared<lazy::PlanState>(lazy::trace(targets, device_of(config)), config);
+  lazy::Trace trace = lazy::trace(targets, device_of(config));
+  lazy::merge(values, trace.values, "prepare");
+  auto state = std::make_shared<lazy::PlanState>(std::move(trace), config);
   for (size_t i = 0; i < open.size(); ++i) *open[i] = state->output(static_cast<int>(i));
   return Access::plan(std::move(state));
 }

@@ -32,6 +32,18 @@ class Recent {
   std::array<Ref<graph::Node>, 256> slots_;
 };
 
+// Symbols are equal by name; here their bounds count too, since they decide what may be compiled.
+bool same_bounds(const TensorType& a, const TensorType& b) {
+  for (int i = 0; i < a.shape.rank(); ++i) {
+    if (a.shape[i].is_const()) continue;
+    const std::vector<Symbol> of_a = a.shape[i].symbols(), of_b = b.shape[i].symbols();
+    for (size_t k = 0; k < of_a.size(); ++k) {
+      if (of_a[k].bounds() != of_b[k].bounds()) return false;
+    }
+  }
+  return true;
+}
+
 size_t hash_of(const TensorType& type) {
   size_t hash = static_cast<size_t>(type.dtype);
   for (const Dim& dim : type.shape) hash = hash * 31 + dim.hash();
@@ -43,7 +55,10 @@ size_t hash_of(const TensorType& type) {
 Ref<graph::Node> stand_in_for(const TensorType& type) {
   thread_local Recent recent;
   return recent.get(
-      hash_of(type), [&](const graph::Node& node) { return node.types()[0] == type; },
+      hash_of(type),
+      [&](const graph::Node& node) {
+        return node.types()[0] == type && same_bounds(node.types()[0], type);
+      },
       [&] { return context().intern({graph::Op::Input, {}, {}, {type}, "x", {}}); });
 }
 

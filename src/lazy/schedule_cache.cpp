@@ -96,7 +96,8 @@ std::unique_ptr<runtime::Executor> CompiledSegment::take_executor() {
 
 void CompiledSegment::give_back(std::unique_ptr<runtime::Executor> executor) {
   const std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(executor));
+  if (idle_.size() < kMostIdle && executor->arena_bytes() <= kMostIdleBytes)
+    idle_.push_back(std::move(executor));
 }
 
 CachedSegment compiled(const Trace& trace, const Segment& segment, const PrepareConfig& config) {

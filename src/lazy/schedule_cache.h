@@ -28,7 +28,8 @@ class CompiledSegment {
   void give_back(std::unique_ptr<runtime::Executor> executor);
 
  private:
-  static constexpr size_t kMostIdle = 16;
+  static constexpr size_t kMostIdle = 4;
+  static constexpr int64_t kMostIdleBytes = 1 << 20;  // more is given back to the system
 
   const std::shared_ptr<const program::Program> program_;
   const Device device_;

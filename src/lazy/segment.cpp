@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/error.h"
 #include "base/flat_map.h"
 #include "graph/context.h"
 
@@ -81,7 +82,8 @@ class Cutter {
     FlatMap<TraceValue, uint64_t> inputs;
     enum : uint64_t { kLocal = 1, kInput = 2, kConstant = 3, kOutput = 4 };
     const auto word = [](uint64_t kind, uint64_t number, int result) {
-      return kind << 56 | number << 8 | static_cast<uint64_t>(result);
+      TENON_CHECK(number < uint64_t{1} << 24, "[realize] more values than a key can name");
+      return kind << 56 | number << 32 | static_cast<uint32_t>(result);
     };
     for (const int index : segment.steps) {
       const Trace::Step& each = step(index);

@@ -78,7 +78,7 @@ struct Cut {
     const bool whole = extents == x.shape().dims() &&
                        std::ranges::all_of(starts, [](const Dim& d) { return d.is_const(0); }) &&
                        std::ranges::all_of(steps, [](int64_t s) { return s == 1; });
-    if (whole) return x;
+    if (whole && values.empty()) return x;
     return apply(Op::Slice, {x}, {{"starts", starts}, {"extents", extents}, {"steps", steps}},
                  values);
   }
@@ -118,7 +118,7 @@ Tensor Tensor::reshape(const Extents& shape) const {
                        type().to_string());
     dims[static_cast<size_t>(open)] = floordiv(this->shape().elements(), known);
   }
-  if (dims == this->shape().dims()) return *this;
+  if (dims == this->shape().dims() && values_of(shape).empty()) return *this;
   return apply(Op::Reshape, {*this}, {{"shape", std::move(dims)}}, values_of(shape));
 }
 

@@ -88,10 +88,13 @@ OwnedTensor Tensor::to_owned() const {
   OwnedTensor result;
   result.dtype = dtype();
   result.shape = elements->extents;
-  result.bytes.resize(static_cast<size_t>(elements->buffer->bytes()));
-  const auto host = lazy::Buffer::allocate(Device::Cpu(), elements->buffer->bytes());
-  lazy::copy(*elements->buffer, *host);
-  std::copy_n(host->data(), result.bytes.size(), result.bytes.data());
+  std::shared_ptr<const lazy::Buffer> from = elements->buffer;
+  if (!from->on_host()) {
+    const auto host = lazy::Buffer::allocate(Device::Cpu(), from->bytes());
+    lazy::copy(*from, *host);
+    from = host;
+  }
+  result.bytes.assign(from->data(), from->data() + from->bytes());
   return result;
 }
 

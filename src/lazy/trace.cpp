@@ -62,7 +62,7 @@ class Tracer {
       if (!elements)
         throw user_error("[realize] an operand is the output of a plan that was not executed yet");
       merge(trace_.values, elements->values, "realize");
-      trace_.leaves.push_back({expression->type(i), std::move(elements), expression});
+      trace_.leaves.push_back({expression->type(i), std::move(elements), expression, i});
     }
   }
 
@@ -76,7 +76,7 @@ class Tracer {
       step.operands.push_back(value);
       if (value.step < 0) continue;
       const Trace::Step& before = trace_.steps[static_cast<size_t>(value.step)];
-      if (before.is_constant()) continue;
+      if (before.is_constant() && !frame.operation->copy_to) continue;
       const bool crosses = before.device != step.device || frame.operation->copy_to;
       step.level = std::max(step.level, before.level + (crosses ? 1 : 0));
     }

@@ -24,6 +24,7 @@ struct Trace {
     TensorType type;
     std::shared_ptr<const Elements> elements;
     std::shared_ptr<const Expression> expression;
+    int result = 0;
   };
   struct Step {
     std::shared_ptr<const Expression> expression;
