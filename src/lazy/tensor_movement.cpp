@@ -46,6 +46,14 @@ std::optional<graph::SliceRange> forward_range(const Slice& slice, const Dim& ex
   return graph::slice_range(start, stop, slice.step, extent);
 }
 
+// The number that an extent is by the values it brings, where these are all.
+std::optional<int64_t> number_of(const Extent& extent) {
+  return extent.dim().evaluate([&](const Symbol& symbol) -> std::optional<int64_t> {
+    const auto found = extent.values().find(symbol.name());
+    return found == extent.values().end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
 // What a slice takes of each axis.
 struct Cut {
   explicit Cut(const Tensor& x)
@@ -182,6 +190,10 @@ Tensor Tensor::expand(const Extents& shape) const {
   if (more < 0)
     throw user_error("[expand] {} axes are fewer than those of {}", dims.size(),
                      type().to_string());
+  for (const Extent& extent : shape) {
+    if (number_of(extent).value_or(0) < -1)
+      throw user_error("[expand] an extent is {}", *number_of(extent));
+  }
   for (int i = 0; i < rank(); ++i) {
     Dim& dim = dims[static_cast<size_t>(more) + static_cast<size_t>(i)];
     if (dim.is_const(-1)) dim = this->shape()[i];
@@ -222,6 +234,12 @@ Tensor Tensor::shrink(const std::vector<std::pair<Extent, Extent>>& ranges) cons
         prove_le(end.dim(), extent) == Proof::No)
       throw user_error("[shrink] {}..{} is not inside of axis {}: {}", begin.dim().to_string(),
                        end.dim().to_string(), i, type().to_string());
+    const std::optional<int64_t> first = number_of(begin), last = number_of(end);
+    if (first && last && extent.is_const() &&
+        !(0 <= *first && *first <= *last && *last <= extent.const_value()))
+      throw user_error("[shrink] {}..{} is {}..{}, not inside of axis {}: {}",
+                       begin.dim().to_string(), end.dim().to_string(), *first, *last, i,
+                       type().to_string());
     cut.starts[i] = begin.dim();
     cut.extents[i] = end.dim() - begin.dim();
     lazy::merge(cut.values, begin.values(), "shrink");

@@ -63,6 +63,13 @@ TEST(Corners, AVariableWithTwoValuesIsFoundWhereverItIsBound) {
             "[realize] the variable \"n\" is bound to 5 and to 3");
 }
 
+TEST(Corners, BoundValuesThatDoNotFitAreErrorsOfTheCall) {
+  const Variable n("n", -8, 1024);
+  EXPECT_EQ(user_error_of([&] { count_to(50).shrink({{0, n.bind(100)}}); }),
+            "[shrink] 0..n is 0..100, not inside of axis 0: f32[50]");
+  EXPECT_EQ(user_error_of([&] { Tensor::zeros({n.bind(-4)}); }), "[expand] an extent is -4");
+}
+
 TEST(Corners, APlanOfAPlansOutputHasThatsExtents) {
   const Variable n("n", 1, 8);
   const Tensor x = count_to(8);
