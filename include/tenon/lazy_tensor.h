@@ -47,13 +47,18 @@ class Scalar {
     requires std::is_arithmetic_v<T>
   Scalar(T value)  // NOLINT(google-explicit-constructor)
       : number_(static_cast<double>(value)),
-        integer_(static_cast<int64_t>(value)),
+        integer_(whole(value)),
         is_integer_(std::is_integral_v<T>) {}
   double number() const { return number_; }
-  int64_t integer() const { return integer_; }
+  int64_t integer() const { return integer_; }  // where is_integer()
   bool is_integer() const { return is_integer_; }
 
  private:
+  template <typename T>
+  static int64_t whole(T value) {
+    if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(value);
+    return 0;  // a fraction, or no number at all
+  }
   double number_;
   int64_t integer_;
   bool is_integer_;
