@@ -135,6 +135,13 @@ VariableValues values_of(const Extents& extents) {
   return result;
 }
 
+std::optional<int64_t> evaluate(const Dim& dim, const VariableValues& values) {
+  return dim.evaluate([&](const Symbol& symbol) -> std::optional<int64_t> {
+    const auto found = values.find(symbol.name());
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
 void merge(VariableValues& into, const VariableValues& values, const char* call) {
   for (const auto& [name, value] : values) {
     const auto [at, inserted] = into.emplace(name, value);

@@ -31,6 +31,8 @@ Tensor compose(const std::vector<Tensor>& operands,
 // The parts of extents, for attributes and for the operation that names them.
 std::vector<Dim> dims_of(const Extents& extents);
 VariableValues values_of(const Extents& extents);
+// nullopt where a variable of it has no value there.
+std::optional<int64_t> evaluate(const Dim& dim, const VariableValues& values);
 // A variable with two values is a User error that names it and both.
 void merge(VariableValues& into, const VariableValues& values, const char* call);
 

@@ -266,14 +266,10 @@ PlanStats Plan::stats() const {
     int* const counts[] = {&stats.kernels, &stats.copies, &stats.views, &stats.custom_functions};
     ++*counts[static_cast<int>(step.kind)];
   }
-  const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
-    const auto found = trace_.values.find(symbol.name());
-    return found == trace_.values.end() ? std::nullopt : std::optional(found->second);
-  };
   for (const Running& running : running_) {
     const program::ArenaPlan& plan = running.compiled->program().plan;
-    stats.arena_bytes += plan.bytes.evaluate(value_of).value_or(0);
-    stats.unshared_bytes += plan.unshared_bytes.evaluate(value_of).value_or(0);
+    stats.arena_bytes += evaluate(plan.bytes, trace_.values).value_or(0);
+    stats.unshared_bytes += evaluate(plan.unshared_bytes, trace_.values).value_or(0);
   }
   return stats;
 }

@@ -29,7 +29,6 @@ class Plan {
   const Trace& trace() const { return trace_; }
   const PrepareConfig& config() const { return config_; }
   const Device& device(int target) const;
-  bool from_cache() const { return from_cache_; }
   std::vector<PlanStep> steps() const;
   PlanStats stats() const;
 

@@ -21,7 +21,6 @@ class CompiledSegment {
       : program_(std::move(program)), device_(device), rules_(std::move(rules)) {}
 
   const program::Program& program() const { return *program_; }
-  const std::shared_ptr<const program::Program>& shared_program() const { return program_; }
 
   // An executor that nobody else uses, kept for the next when it is given back.
   std::unique_ptr<runtime::Executor> take_executor();

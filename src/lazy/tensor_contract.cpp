@@ -74,6 +74,19 @@ WindowOptions stride_or(const std::vector<int64_t>& otherwise, WindowOptions opt
   return options;
 }
 
+// Unless the options say otherwise, windows lie side by side. `padded`: up to where padding counts.
+graph::Attributes pool_attributes(const char* call, const Tensor& x,
+                                  const std::vector<int64_t>& given, const WindowOptions& options,
+                                  bool padded = false) {
+  check_image(call, x);
+  const std::vector<int64_t> kernel = kernel_of(call, x, given);
+  const Window window(call, x, {kernel.begin(), kernel.end()}, stride_or(kernel, options));
+  graph::Attributes attributes = window.attributes();
+  attributes.set("kernel", kernel);
+  if (padded) attributes.set("ends", window.ends);
+  return attributes;
+}
+
 }  // namespace
 
 Tensor Tensor::matmul(const Tensor& other) const {
@@ -127,27 +140,16 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const WindowOption
   return apply(Op::Conv, operands, std::move(attributes));
 }
 
-Tensor Tensor::max_pool(const std::vector<int64_t>& given, const WindowOptions& options) const {
-  check_image("max_pool", *this);
-  const std::vector<int64_t> kernel = kernel_of("max_pool", *this, given);
-  const Window window("max_pool", *this, {kernel.begin(), kernel.end()},
-                      stride_or(kernel, options));
-  graph::Attributes attributes = window.attributes();
-  attributes.set("kernel", kernel);
+Tensor Tensor::max_pool(const std::vector<int64_t>& kernel, const WindowOptions& options) const {
+  graph::Attributes attributes = pool_attributes("max_pool", *this, kernel, options);
   attributes.set("column_major", int64_t{0});
   return lazy::apply_all(Op::MaxPool, {*this}, std::move(attributes))[0];
 }
 
 // What is padded counts as zeros.
-Tensor Tensor::avg_pool(const std::vector<int64_t>& given, const WindowOptions& options) const {
-  check_image("avg_pool", *this);
-  const std::vector<int64_t> kernel = kernel_of("avg_pool", *this, given);
-  const Window window("avg_pool", *this, {kernel.begin(), kernel.end()},
-                      stride_or(kernel, options));
-  graph::Attributes attributes = window.attributes();
-  attributes.set("kernel", kernel);
-  attributes.set("ends", window.ends);
-  return apply(Op::AveragePool, {as_float(*this)}, std::move(attributes));
+Tensor Tensor::avg_pool(const std::vector<int64_t>& kernel, const WindowOptions& options) const {
+  return apply(Op::AveragePool, {as_float(*this)},
+               pool_attributes("avg_pool", *this, kernel, options, true));
 }
 
 Tensor Tensor::attention(const Tensor& k, const Tensor& v, const TensorAttentionOptions& options,

@@ -17,11 +17,7 @@ std::vector<int64_t> numbers_of(const char* call, const Extents& shape,
                                 const VariableValues& values) {
   std::vector<int64_t> extents;
   for (const Extent& extent : shape) {
-    const auto value_of = [&](const Symbol& symbol) -> std::optional<int64_t> {
-      const auto found = values.find(symbol.name());
-      return found == values.end() ? std::nullopt : std::optional(found->second);
-    };
-    const auto number = extent.dim().evaluate(value_of);
+    const auto number = lazy::evaluate(extent.dim(), values);
     if (!number)
       throw user_error("[{}] the extent {} has no value: bind its variables", call,
                        extent.dim().to_string());

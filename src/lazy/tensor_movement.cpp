@@ -48,10 +48,7 @@ std::optional<graph::SliceRange> forward_range(const Slice& slice, const Dim& ex
 
 // The number that an extent is by the values it brings, where these are all.
 std::optional<int64_t> number_of(const Extent& extent) {
-  return extent.dim().evaluate([&](const Symbol& symbol) -> std::optional<int64_t> {
-    const auto found = extent.values().find(symbol.name());
-    return found == extent.values().end() ? std::nullopt : std::optional(found->second);
-  });
+  return lazy::evaluate(extent.dim(), extent.values());
 }
 
 // What a slice takes of each axis.

@@ -4,16 +4,11 @@
 
 #include <cmath>
 
-#include "tenon/lazy_tensor.h"
+#include "tests/lazy/read.h"
 
 namespace tenon {
 namespace {
 
-using Floats = std::vector<float>;
-using Integers = std::vector<int64_t>;
-
-Floats floats(const Tensor& tensor) { return tensor.realize().as_vec<float>(); }
-Integers integers(const Tensor& tensor) { return tensor.realize().as_vec<int64_t>(); }
 Tensor matrix() { return Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}); }
 
 struct Elementwise {

@@ -8,15 +8,10 @@
 
 #include "tenon/lazy_tensor.h"
 #include "tests/error_of.h"
+#include "tests/lazy/read.h"
 
 namespace tenon {
 namespace {
-
-using Floats = std::vector<float>;
-using Integers = std::vector<int64_t>;
-
-Floats floats(const Tensor& tensor) { return tensor.realize().as_vec<float>(); }
-Integers integers(const Tensor& tensor) { return tensor.realize().as_vec<int64_t>(); }
 
 // --- Creation.
 
