@@ -1,6 +1,8 @@
 // LirModule: the driver's LIR as the public API shows it.
 #include "tenon/lir.h"
 
+#include <algorithm>
+
 #include "api/driver_options.h"
 #include "api/graph_state.h"
 #include "api/lir_state.h"

@@ -8,6 +8,7 @@
 // went when it was replaced, once nobody reads it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <mutex>

@@ -1,6 +1,8 @@
 // The whole compiler, top to bottom: tensor IR, regions, loop IR, memory plan, machine code.
 #include "driver/pipeline.h"
 
+#include <algorithm>
+
 #include "base/knobs.h"
 #include "base/log.h"
 #include "driver/backend.h"

@@ -2,6 +2,8 @@
 // global buffers.
 #include "driver/program_builder.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "graph/host_ops.h"
 #include "graph/state.h"

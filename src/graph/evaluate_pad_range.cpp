@@ -1,6 +1,7 @@
 // Evaluation of pad and range.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/indexing.h"
 

@@ -1,5 +1,6 @@
 // Evaluation of pools: a maximum with its place, averages and p-norms over windows, and the
 // reverse of a maximum. A NaN in a window is its maximum, as in NumPy.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -2,6 +2,7 @@
 #include "graph/indexing.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tenon::graph {
 

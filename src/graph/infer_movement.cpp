@@ -1,6 +1,7 @@
 // Inference of ops that move elements without computing: reshape, transpose, expand, slice, concat,
 // split, gather.
 #include <algorithm>
+#include <cmath>
 
 #include "graph/infer.h"
 

@@ -1,6 +1,7 @@
 #include "graph/slice_range.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/error.h"

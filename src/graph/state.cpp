@@ -1,6 +1,7 @@
 // See state.h: what a state is, its builders, and the rule and the meaning of an update.
 #include "graph/state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"

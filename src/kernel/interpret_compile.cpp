@@ -1,6 +1,7 @@
 // Expressions to instructions. Each node becomes one instruction, placed in the outermost list
 // where all it depends on is known: outside of a reduction whose range it does not use. Constants
 // become values at once.
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/error.h"

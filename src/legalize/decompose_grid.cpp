@@ -1,5 +1,7 @@
 // Grids: an image read at the coordinates of a grid, and the grid of an affine map. Grids have the
 // axes in reverse order and run over -1 .. 1.
+#include <algorithm>
+
 #include "legalize/sampling.h"
 
 namespace tenon::legalize::decompositions {

@@ -1,5 +1,7 @@
 // Regions of interest: the largest element of each bin, or samples between elements. Regions are
 // data; those that cannot be end the run with an error.
+#include <limits>
+
 #include "legalize/sampling.h"
 
 namespace tenon::legalize::decompositions {

@@ -1,6 +1,7 @@
 // Walks over a Dim: which symbols occur, what it becomes when symbols are replaced by Dims or by
 // numbers. Dims are shallow (a division of a minimum of a sum), so these recurse.
 #include <algorithm>
+#include <limits>
 
 #include "types/dim_node.h"
 

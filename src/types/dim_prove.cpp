@@ -4,6 +4,7 @@
 // Replacing an atom where it stands as a plain factor is sound even when its symbols also occur
 // elsewhere, because the smallest value over a larger set is no larger.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
 // monomials, and checked coefficient arithmetic. The order depends on names and structure only,
 // never on addresses, so that text and hashes are the same in every process.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
 // order they are called, what becomes of their mistakes. Expected values are arithmetic.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>

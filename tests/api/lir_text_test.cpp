@@ -2,6 +2,7 @@
 // prints as it was; what was changed is an Error.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tenon/tenon.h"

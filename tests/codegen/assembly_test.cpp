@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codegen/llvm/generate.h"
 #include "tests/codegen/assembly_loops.h"
 #include "tests/codegen/compiled_kernel.h"

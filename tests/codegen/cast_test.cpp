@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "tests/codegen/compiled_kernel.h"
 #include "tests/full.h"

@@ -1,5 +1,6 @@
 // Every pointwise op of every dtype, and every cast that GPUs have, in CUDA C++, against the
 // interpreter: one kernel per dtype with a result for each op.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

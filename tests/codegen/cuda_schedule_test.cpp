@@ -1,5 +1,6 @@
 // What the schedules for GPUs make of lowered kernels, in CUDA C++: the bits of the interpreter
 // that runs the same scheduled kernel.
+#include <cstring>
 #include <map>
 #include <memory>
 

@@ -2,6 +2,10 @@
 // generated it, and reads and writes nothing outside its arguments.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+
 #include "tests/codegen/compiled_kernel.h"
 
 namespace tenon::kernel_test {

@@ -1,6 +1,8 @@
 // Cases as text, their inputs, comparison and shrinking: with devices that err on purpose.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tests/differential/random_graph.h"
 #include "tests/differential/shrink.h"

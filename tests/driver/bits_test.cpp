@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "tests/driver/run_graph.h"
 #include "tests/driver/small_encoder.h"

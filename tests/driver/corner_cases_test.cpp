@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "tests/driver/run_graph.h"
 #include "tests/lower/graph_cases.h"

@@ -1,6 +1,8 @@
 // A small encoder as a graph, and inputs that it takes.
 #pragma once
 
+#include <cmath>
+
 #include "import/onnx/onnx.h"
 #include "tests/lower/random_tensors.h"
 #include "tools/make_encoder/encoder_model.h"

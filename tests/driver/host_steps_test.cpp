@@ -2,6 +2,8 @@
 // branches, loops whose values change their extents, bodies that use what is around them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tests/driver/run_graph.h"
 

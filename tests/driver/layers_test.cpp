@@ -2,6 +2,8 @@
 // down: the numbers of the interpreter, what a run writes, and that weights are made ready once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "program/print.h"
 #include "tests/hir/layer_weights.h"
 #include "tests/hir/model.h"

@@ -2,6 +2,7 @@
 // its device for, and the bytes of the arena that its steps touch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string_view>
 

@@ -2,6 +2,7 @@
 // padding, symbolic extents, epilogues, both instruction sets.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "tests/driver/run_graph.h"

@@ -1,6 +1,7 @@
 // Any bytes as the front of a cache's entry, with and without a digest that is right about them,
 // since that would stop nearly all; as the text of a key; and as the journal of uses. They are
 // refused, or say what they say: a key that was read prints as the same text.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -2,6 +2,8 @@
 // by the interpreter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/host_ops.h"
 #include "graph/interpret.h"
 #include "graph/specialize.h"

@@ -2,6 +2,7 @@
 // out by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "tests/graph/tensors.h"

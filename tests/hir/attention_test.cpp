@@ -1,4 +1,6 @@
 // Attention with every kind of mask, and rotary embedding, against loops over doubles.
+#include <cmath>
+
 #include "tests/hir/model.h"
 
 namespace tenon::hir_test {

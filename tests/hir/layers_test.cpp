@@ -1,4 +1,6 @@
 // Whole layers against loops over doubles.
+#include <cmath>
+
 #include "tests/hir/model.h"
 
 namespace tenon::hir_test {

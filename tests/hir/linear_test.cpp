@@ -1,4 +1,7 @@
 // Linears and the gated network against loops over doubles.
+#include <algorithm>
+#include <cmath>
+
 #include "tests/hir/model.h"
 
 namespace tenon::hir_test {

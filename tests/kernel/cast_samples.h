@@ -2,6 +2,7 @@
 // powers of two and their neighbours, and random ones.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <string>

@@ -2,6 +2,7 @@
 // largest error over a sample of all bit patterns, and the special values.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

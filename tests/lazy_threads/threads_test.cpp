@@ -2,6 +2,7 @@
 // never change each other's results, and what is new is compiled once. ThreadSanitizer runs this.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <barrier>
 #include <functional>

@@ -1,4 +1,6 @@
 // Recurrent layers and linear attention as recurrences over time, against the ops themselves.
+#include <algorithm>
+
 #include "tests/legalize/same_results.h"
 #include "tests/legalize/some_tensors.h"
 

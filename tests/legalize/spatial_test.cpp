@@ -1,5 +1,7 @@
 // Image ops written with others, against the ops themselves.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/error.h"

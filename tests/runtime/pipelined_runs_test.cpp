@@ -2,6 +2,9 @@
 // waited for: whoever waits for too much is seen.
 #include "runtime/pipelined_runs.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "runtime/run_owned.h"
 #include "tests/runtime/cuda_fixture.h"
 

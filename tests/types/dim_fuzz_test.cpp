@@ -3,6 +3,7 @@
 // any value seen. The tree walk is the outside authority: it knows none of the laws.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 

@@ -1,6 +1,7 @@
 // See case.h.
 #include "tools/replay/case.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>

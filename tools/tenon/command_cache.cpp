@@ -1,6 +1,8 @@
 // `tenon cache`: what is kept on disk of models compiled before; why one would be compiled anew.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tenon/tenon.h"
 #include "tools/tenon/commands.h"
 #include "tools/tenon/compile.h"

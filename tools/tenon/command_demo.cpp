@@ -3,6 +3,7 @@
 // shapes: nothing is compiled after the first.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 

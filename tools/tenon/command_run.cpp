@@ -1,6 +1,7 @@
 // `tenon run`: one run of a model; outputs to .npy files or, in short, to the terminal.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

@@ -1,4 +1,6 @@
 // Where values live: names of vector types, pointers to memory, variables for registers.
+#include <algorithm>
+
 #include "base/error.h"
 #include "codegen/c/emitter.h"
 

@@ -1,6 +1,7 @@
 // Combinations of the threads' values, in the tree that the loop IR fixes: halves of the group,
 // lower thread first. Inside a warp the halves exchange directly. Of a whole block the first halves
 // lie in different warps: all values go through shared memory, and each warp computes all of it.
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"

@@ -1,4 +1,6 @@
 // What must hold for an access: conditions and masks of lanes.
+#include <algorithm>
+
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
 

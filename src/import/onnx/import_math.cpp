@@ -1,4 +1,6 @@
 // Importers of casts, of ops on bits and truth values, and of those with any number of operands.
+#include <limits>
+
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/ops/math.h"

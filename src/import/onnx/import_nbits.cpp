@@ -1,4 +1,6 @@
 // Importers of products with, and lookups in, weights of a few bits (domain com.microsoft).
+#include <algorithm>
+
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/nbits.h"

@@ -1,5 +1,6 @@
 // Importers of biases of the scores that relative positions give (domain com.microsoft): those of
 // T5, in buckets, and those a gate of the query scales.
+#include <algorithm>
 #include <cmath>
 
 #include "import/onnx/compute.h"

@@ -1,5 +1,7 @@
 // Importers of ONNX Runtime's ops on quantized numbers: each computes in real ones, and stores what
 // comes out by the scale and zero point of the result.
+#include <algorithm>
+
 #include "import/onnx/compute.h"
 #include "import/onnx/importers.h"
 #include "import/onnx/ops/microsoft.h"

@@ -1,5 +1,7 @@
 // Every way of running gives the same numbers, at any shape. The graph: y = relu(x @ w + b), and
 // the sums of y's rows; computed by hand here.
+#include <algorithm>
+
 #include "tests/conformance/device/subject.h"
 #include "tests/temp_file.h"
 
