@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "base/cpu_info.h"
+#include "base/cpu_seats.h"
 #include "base/knobs.h"
 
 namespace tenon {
 namespace {
 
-constexpr int kMaxThreads = 256;
+constexpr int kMaxThreads = CpuSeats::kMost;
 constexpr int kSpinMicroseconds = 50;
 constexpr int64_t kChunksPerThread = 4;  // enough to even out uneven items
 
@@ -76,6 +77,7 @@ class WorkerPool final : public ThreadPool {
   int spin_microseconds_;
   std::vector<std::unique_ptr<Worker>> workers_;  // only touched by who holds busy_
   Job job_{};  // constant while the job is open or someone is inside
+  CpuSeats seats_;
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<bool> busy_{false};
   alignas(64) std::atomic<int64_t> next_{0};
@@ -118,6 +120,7 @@ void WorkerPool::parallel_for(int64_t count, int threads, ParallelBody body) {
 void WorkerPool::run_job(int64_t count, int threads, const ParallelBody& body) {
   const int helpers = std::min(grow_to(threads - 1), threads - 1);
   job_ = {&body, count, std::max<int64_t>(count / (threads * kChunksPerThread), 1), threads};
+  seats_.sit(0);
   next_.store(0, std::memory_order_relaxed);
   inside_.store(0, std::memory_order_release);
   for (int i = 0; i < helpers; ++i) {
@@ -158,7 +161,10 @@ void WorkerPool::work(Worker& self, int index) {
     if (stop_.load()) return;
     if (!enter()) continue;
     // A latecomer may have entered a newer job, one that has no place for it.
-    if (index < job_.threads) run_chunks(index);
+    if (index < job_.threads) {
+      seats_.sit_apart(index, job_.threads);
+      run_chunks(index);
+    }
     leave();
   }
 }
