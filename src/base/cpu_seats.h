@@ -17,13 +17,13 @@ class CpuSeats {
 
   // The calling thread is the job's thread `index`: where it runs is taken.
   void sit(int index);
-  // The same; but if one of the job's other `threads` sits there, the calling thread goes to a CPU
-  // that it may use and nobody has, where there is one. The CPUs that it may use stay as they were.
-  void sit_apart(int index, int threads);
+  // The same; but if a thread before it sits there, the calling thread goes to a CPU that it may
+  // use and none of those has, where there is one. The CPUs that it may use stay as they were.
+  void sit_apart(int index);
 
  private:
-  bool is_taken(int cpu, int index, int threads) const;
-  void move(int index, int threads);
+  bool is_taken(int cpu, int index) const;
+  void move(int index);
 
   std::array<std::atomic<int16_t>, kMost> cpus_;  // by thread; -1: not known
 };

@@ -1,6 +1,7 @@
 // One job at a time. The caller opens the job, rings the workers it wants, works itself, closes the
 // job and waits for those who entered. A worker that wakes too late finds the job closed and goes
-// back to sleep, so nobody waits for a sleeper. Chunks are handed out by one atomic counter.
+// back to sleep, so nobody waits for a sleeper. Chunks are handed out by one atomic counter, large
+// ones first.
 #include "base/thread_pool.h"
 
 #include <algorithm>
@@ -19,7 +20,9 @@ namespace {
 
 constexpr int kMaxThreads = CpuSeats::kMost;
 constexpr int kSpinMicroseconds = 50;
-constexpr int64_t kChunksPerThread = 4;  // enough to even out uneven items
+// A chunk is this part of a thread's share of what is left: the last ones are single items, which
+// even out what went before.
+constexpr int64_t kChunksPerShare = 2;
 
 thread_local bool t_inside_body = false;
 
@@ -61,7 +64,7 @@ class WorkerPool final : public ThreadPool {
   };
   struct Job {
     const ParallelBody* body;
-    int64_t count, chunk;
+    int64_t count;
     int threads;
   };
   static constexpr uint32_t kClosed = uint32_t{1} << 31;
@@ -119,7 +122,7 @@ void WorkerPool::parallel_for(int64_t count, int threads, ParallelBody body) {
 
 void WorkerPool::run_job(int64_t count, int threads, const ParallelBody& body) {
   const int helpers = std::min(grow_to(threads - 1), threads - 1);
-  job_ = {&body, count, std::max<int64_t>(count / (threads * kChunksPerThread), 1), threads};
+  job_ = {&body, count, threads};
   seats_.sit(0);
   next_.store(0, std::memory_order_relaxed);
   inside_.store(0, std::memory_order_release);
@@ -159,12 +162,10 @@ void WorkerPool::work(Worker& self, int index) {
     wait_while(self.bell, heard, heard == 0 ? 0 : spin_microseconds_);
     heard = self.bell.load(std::memory_order_acquire);
     if (stop_.load()) return;
+    seats_.sit_apart(index);  // too late for this job, perhaps, but not for the next
     if (!enter()) continue;
     // A latecomer may have entered a newer job, one that has no place for it.
-    if (index < job_.threads) {
-      seats_.sit_apart(index, job_.threads);
-      run_chunks(index);
-    }
+    if (index < job_.threads) run_chunks(index);
     leave();
   }
 }
@@ -185,10 +186,13 @@ void WorkerPool::leave() {
 void WorkerPool::run_chunks(int worker) {
   const bool was_inside = std::exchange(t_inside_body, true);
   const Job job = job_;
-  for (;;) {
-    const int64_t begin = next_.fetch_add(job.chunk, std::memory_order_relaxed);
-    if (begin >= job.count) break;
-    (*job.body)(begin, std::min(begin + job.chunk, job.count), worker);
+  int64_t begin = next_.load(std::memory_order_relaxed);
+  while (begin < job.count) {
+    const int64_t chunk =
+        std::max<int64_t>((job.count - begin) / (job.threads * kChunksPerShare), 1);
+    if (!next_.compare_exchange_weak(begin, begin + chunk, std::memory_order_relaxed)) continue;
+    (*job.body)(begin, begin + chunk, worker);
+    begin = next_.load(std::memory_order_relaxed);
   }
   t_inside_body = was_inside;
 }

@@ -31,7 +31,7 @@ TEST(CpuSeats, AThreadLeavesTheCpuOfAnotherAndMayStillUseAllOfThem) {
     sched_setaffinity(0, sizeof pinned, &pinned);
     seats.sit(0);
     sched_setaffinity(0, sizeof all, &all);
-    seats.sit_apart(1, 2);
+    seats.sit_apart(1);
     EXPECT_NE(sched_getcpu(), here);
     const cpu_set_t after = usable();
     EXPECT_TRUE(CPU_EQUAL(&after, &all));
@@ -44,7 +44,7 @@ TEST(CpuSeats, AThreadWithOneCpuStays) {
     const cpu_set_t pinned = only(sched_getcpu());
     sched_setaffinity(0, sizeof pinned, &pinned);
     seats.sit(0);
-    seats.sit_apart(1, 2);
+    seats.sit_apart(1);
     const cpu_set_t after = usable();
     EXPECT_TRUE(CPU_EQUAL(&after, &pinned));
   }).join();
@@ -53,7 +53,7 @@ TEST(CpuSeats, AThreadWithOneCpuStays) {
 TEST(CpuSeats, ASeatThatNobodyTookIsFree) {
   CpuSeats seats;
   const cpu_set_t all = usable();
-  seats.sit_apart(1, CpuSeats::kMost);
+  seats.sit_apart(CpuSeats::kMost - 1);
   const cpu_set_t after = usable();
   EXPECT_TRUE(CPU_EQUAL(&after, &all));
 }
