@@ -1,0 +1,98 @@
+"""What is computed: a model as files, with the shapes and numbers it is given. Who computes it is contenders.py."""
+
+import dataclasses
+import functools
+import typing
+
+import numpy as np
+
+from contest import models, reference
+from contest.paths import NUMBERS
+
+SEEDS = (0, 1, 2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    name: str
+    shape: tuple
+    below: int = 0  # integers from 0 to below - 1; 0: f32 from a normal distribution; 1: ones, as i64
+
+    @property
+    def type(self):
+        return "i64" if self.below else "f32"
+
+    @property
+    def line(self):
+        return f"{self.name} {self.type} {'x'.join(map(str, self.shape))}"
+
+    def numbers(self, seed):
+        rng = np.random.default_rng([seed, *map(ord, self.name)])
+        if self.below == 1:
+            return np.ones(self.shape, np.int64)
+        if self.below:
+            return rng.integers(0, self.below, self.shape, dtype=np.int64)
+        return rng.standard_normal(self.shape, dtype=np.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    work: str
+    shape: tuple
+    inputs: tuple
+    outputs: tuple
+    forms: dict  # name -> function that makes the ONNX file, where it is missing, and gives its path; the first is ours
+    settings: dict = dataclasses.field(default_factory=dict)  # for contenders that read no ONNX
+    ours: dict = dataclasses.field(default_factory=dict)  # settings of our own side
+    seconds: typing.Optional[float] = None
+
+    @property
+    def name(self):
+        return f"{self.work} {'x'.join(map(str, self.shape))}"
+
+    def model(self, form=None):
+        return self.forms[form or next(iter(self.forms))]()
+
+    def input_file(self, tensor, seed):
+        path = NUMBERS / f"{tensor.name}_{tensor.type}_{tensor.below}_{'x'.join(map(str, tensor.shape))}.{seed}.bin"
+        if not path.exists():
+            tensor.numbers(seed).tofile(path)
+        return path
+
+    def expected(self, seed):
+        """The outputs in f64, one after the other."""
+        path = NUMBERS / f"{self.model().stem}_{'x'.join(map(str, self.shape))}.{seed}.npy"
+        if not path.exists():
+            inputs = {each.name: each.numbers(seed) for each in self.inputs}
+            np.save(path, reference.evaluate(self.model(), inputs))
+        return np.load(path)
+
+
+def gemm(work, form_makers, rows, depth, columns):
+    return Case(work=work, shape=(rows, depth, columns), inputs=(Tensor("x", (rows, depth)),),
+                outputs=(Tensor("y", (rows, columns)),),
+                forms={name: functools.partial(make, depth, columns) for name, make in form_makers.items()},
+                settings={"rows": rows, "depth": depth, "columns": columns, "gelu": int(work == "gemm_gelu")})
+
+
+def encoder(work, batch, seq, **more):
+    ids = (batch, seq)
+    return Case(work=work, shape=ids,
+                inputs=(Tensor("input_ids", ids, 30522), Tensor("attention_mask", ids, 1), Tensor("token_type_ids", ids, 2)),
+                outputs=(Tensor("last_hidden_state", (batch, seq, 384)),),
+                forms={form: functools.partial(models.encoder, form) for form in ("decomposed", "fused", "opset17")},
+                **more)
+
+
+WEIGHTS = [(384, 384), (384, 1536), (1536, 384), (768, 768), (768, 3072), (4096, 4096)]
+ROWS = (8, 32, 128, 512)
+
+
+def all_cases():
+    for work, forms in (("gemm", {"matmul": models.matmul, "gemm": models.gemm}),
+                        ("gemm_gelu", {"exported": models.exported_gelu, "gelu_op": models.gelu_op})):
+        for depth, columns in WEIGHTS:
+            for rows in ROWS:
+                yield gemm(work, forms, rows, depth, columns)
+    for batch, seq in ((1, 16), (1, 128), (8, 128), (32, 128), (1, 512)):
+        yield encoder("encoder", batch, seq)
