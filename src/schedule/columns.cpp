@@ -13,6 +13,7 @@ using namespace kernel;
 namespace {
 
 constexpr int64_t kStrip = 1024;  // a page of f32: what is prefetched of one is used
+constexpr int64_t kLeastStrip = 64, kMostStrip = 4096;
 constexpr int64_t kTogether = 4;  // rows added to a sum while it is in a register
 constexpr int64_t kBlock = kTogether * kLaneCount;
 
@@ -84,10 +85,12 @@ bool reduces_columns(const RowNest& nest) {
 Block Scheduler::schedule_columns(const RowNest& nest) {
   const Loop& columns = nest.loops.back();
   const Store& result = *nest.body[0].as<Store>();
-  const int64_t strip = columns.extent.is_const()
-                            ? std::min(kStrip, (columns.extent.const_value() + kLaneCount - 1) /
-                                                   kLaneCount * kLaneCount)
-                            : kStrip;
+  const int64_t most = columns.extent.is_const()
+                           ? std::min(kMostStrip, (columns.extent.const_value() + kLaneCount - 1) /
+                                                      kLaneCount * kLaneCount)
+                           : kMostStrip;
+  const int64_t strip =
+      decide(Decision::Strip, std::min(kStrip, most), doublings(kLeastStrip, most));
   return threaded(nest, strip, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol j = fresh("j", strip);
     Block body;

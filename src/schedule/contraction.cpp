@@ -12,12 +12,23 @@ using namespace kernel;
 namespace {
 
 constexpr int64_t kColumnGroups = 8;  // work items across the columns
+constexpr int64_t kMostColumnGroups = 64;
+constexpr int64_t kMostRowsPerItem = 1024;
 
 int64_t round_to(int64_t value, int64_t multiple) {
   return std::max(multiple, value / multiple * multiple);
 }
 
 }  // namespace
+
+int64_t Scheduler::panels_per_group(const Dim& panels) {
+  if (!panels.is_const())
+    return decide(Decision::GroupPanels, kColumnGroups, doublings(1, kMostColumnGroups));
+  const int64_t all = panels.const_value();
+  const int64_t groups =
+      decide(Decision::ColumnGroups, kColumnGroups, doublings(1, std::min(all, kMostColumnGroups)));
+  return (all + groups - 1) / groups;
+}
 
 // Panels outside, row tiles inside, so a panel stays in cache for a whole block of rows. Where the
 // value has several contractions (a gated linear), each has panels of its own: a tile of the one,
@@ -30,17 +41,18 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Con
   const Contraction& c = sums[0];
   const Dim panels = ceildiv(c.columns, width);
   const int64_t row_bytes = std::max<int64_t>(guess(c.depth), 1) * size_of(c.reduce->dtype);
+  const int64_t most_rows = target_.row_steps[0];
   const int64_t row_block =
-      round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), target_.row_steps[0]);
-  const Dim per_group = panels.is_const()
-                            ? Dim((panels.const_value() + kColumnGroups - 1) / kColumnGroups)
-                            : Dim(kColumnGroups);
+      decide(Decision::RowBlock,
+             round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), most_rows),
+             doublings(most_rows, kMostRowsPerItem));
+  const int64_t per_group = panels_per_group(panels);
   const Dim groups = ceildiv(panels, per_group);
   return threaded(
       nest, row_block, groups, [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
         const Symbol panel = fresh("p", per_group);
         const Symbol start = fresh("i", row_block);
-        const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
+        const Symbol step(fresh_.name("rows."), {1, most_rows});
         const Dim column = (group * per_group + panel) * width;
         Block tiles = {ladder(start, count, step, target_.row_steps,
                               tile(sums, {{rows.symbol, first + start, step}, column, width}))};

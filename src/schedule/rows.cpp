@@ -11,6 +11,8 @@ using namespace kernel;
 namespace {
 
 constexpr int64_t kElementsPerItem = 16384;  // some microseconds of work
+constexpr int64_t kLeastElements = 1024, kMostElements = 1 << 18;
+constexpr int64_t kMostRowsPerItem = 256;
 
 }  // namespace
 
@@ -25,7 +27,9 @@ Block Scheduler::schedule_rows(const RowNest& nest) {
       });
     }
   });
-  const int64_t row_block = std::clamp<int64_t>(kElementsPerItem / width, 1, 256);
+  const int64_t row_block =
+      decide(Decision::RowBlock, std::clamp<int64_t>(kElementsPerItem / width, 1, kMostRowsPerItem),
+             doublings(1, kMostRowsPerItem));
   const Loop& rows = nest.loops.back();
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol r = fresh("r", row_block);
@@ -41,9 +45,11 @@ Block Scheduler::schedule_flat(const RowNest& nest) {
   const Loop& columns = *nest.body[0].as<Loop>();
   RowNest blocks;
   blocks.loops = {columns};
-  return threaded(blocks, kElementsPerItem, 1,
+  const int64_t elements =
+      decide(Decision::ItemElements, kElementsPerItem, doublings(kLeastElements, kMostElements));
+  return threaded(blocks, elements, 1,
                   [&](const Dim& first, const Dim& count, const Dim&) -> Block {
-                    const Symbol j = fresh("j", kElementsPerItem);
+                    const Symbol j = fresh("j", elements);
                     Block shifted;
                     for (const Stmt& s : *columns.body)
                       shifted.push_back(substitute(s, replacing(columns.symbol, first + j)));

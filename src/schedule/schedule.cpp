@@ -41,8 +41,8 @@ Target avx2_target(int64_t l1_bytes, int64_t l2_bytes) {
   return {{6, 4, 2, 1}, {6, 4, 1}, 16, l1_bytes, l2_bytes};
 }
 
-Scheduler::Scheduler(const Kernel& source, const Target& target)
-    : source_(source), target_(target), kernel_(source), fresh_(source.dims) {
+Scheduler::Scheduler(const Kernel& source, const Target& target, const Choice& choice)
+    : source_(source), target_(target), kernel_(source), fresh_(source.dims), decisions_(choice) {
   kernel_.level = Level::Scheduled;
 }
 
@@ -105,18 +105,18 @@ Scheduled Scheduler::run() {
     kernel_.body = {loop(LoopKind::Thread, items.symbol, items.extent, std::move(inside))};
   }
   finish(kernel_, source_);
-  Scheduled result{std::move(kernel_), {}};
+  Scheduled result{std::move(kernel_), {}, decisions_.take()};
   for (const Kernel& pack : packs_) {
-    result.packs.push_back(Scheduler(pack, target_).run().kernel);
+    result.packs.push_back(Scheduler(pack, target_, {}).run().kernel);
   }
   return result;
 }
 
-Scheduled schedule(const Kernel& lowered, const Target& target) {
+Scheduled schedule(const Kernel& lowered, const Target& target, const Choice& choice) {
   Kernel kernel = collapse_loops(lowered);
   if (target.dot2) kernel = with_dot2(kernel);
   kernel.body = transform_exprs(kernel.body, expand_math);
-  return Scheduler(kernel, target).run();
+  return Scheduler(kernel, target, choice).run();
 }
 
 }  // namespace tenon::schedule

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "schedule/choice.h"
 
 namespace tenon::schedule {
 
@@ -29,8 +30,9 @@ struct Scheduled {
   // Kernels that fill the buffers with Source::Packed: that buffer is the last global one of its
   // pack, the others are arguments with the same source_index as in the lowered kernel.
   std::vector<kernel::Kernel> packs;
+  std::vector<Decided> decided;  // of the kernel; packs are as the model says
 };
 
-Scheduled schedule(const kernel::Kernel& lowered, const Target& target);
+Scheduled schedule(const kernel::Kernel& lowered, const Target& target, const Choice& choice = {});
 
 }  // namespace tenon::schedule

@@ -84,7 +84,7 @@ bool reduces_columns(const RowNest& nest);
 
 class Scheduler {
  public:
-  Scheduler(const kernel::Kernel& source, const Target& target);
+  Scheduler(const kernel::Kernel& source, const Target& target, const Choice& choice);
   Scheduled run();
 
  private:
@@ -106,6 +106,7 @@ class Scheduler {
   kernel::Block transposed(const RowNest& nest, const Dim& first_row, const Dim& row_count,
                            const Dim& first_column, const Dim& column_count);
   kernel::Block schedule_contraction(const RowNest& nest, const std::vector<Contraction>& sums);
+  int64_t panels_per_group(const Dim& panels);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_windows(const RowNest& nest, const Contraction& contraction);
   kernel::Block stage_columns(const Contraction& contraction, int stage, const Dim& first,
@@ -174,6 +175,9 @@ class Scheduler {
   const std::vector<int64_t>& row_steps(const RowTile& rows) const {
     return rows.is_in_place() ? target_.in_place_steps : target_.row_steps;
   }
+  int64_t decide(Decision decision, int64_t analytic, std::vector<int64_t> options) {
+    return decisions_.decide(decision, analytic, std::move(options));
+  }
   Symbol fresh(const std::string& stem, const Dim& extent) { return fresh_(stem, extent); }
   bool is_local(int buffer) const {
     return kernel_.buffers[static_cast<size_t>(buffer)].storage != kernel::Storage::Global;
@@ -188,6 +192,7 @@ class Scheduler {
   std::map<int, Dim> row_size_;     // of locals: elements per row of a tile
   std::optional<Symbol> tile_row_;  // the row inside a tile, while tile statements are made
   FreshSymbols fresh_;
+  Decisions decisions_;
 };
 
 // Whether an index is known before a loop's body runs: it uses nothing that a let of it names.

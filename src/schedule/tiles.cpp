@@ -16,6 +16,8 @@ namespace {
 
 // Of how many tiles the right operands are read where they lie: more gain by panels.
 constexpr int64_t kTilesInPlace = 2;
+constexpr int64_t kMostTilesInPlace = 8;
+constexpr int64_t kMostRowsPerItem = 2048;
 
 // The extent, rounded up so that a ladder of these steps covers it in the fewest tiles.
 Dim covered(const Dim& extent, const std::vector<int64_t>& steps) {
@@ -66,11 +68,15 @@ std::vector<Loop> concat(std::vector<Loop> outer, const std::vector<Loop>& inner
 
 Block Scheduler::schedule_tiles(const RowNest& nest) {
   const int64_t most_rows = target_.row_steps[0];
-  const int64_t row_block = (kRowsPerItem + most_rows - 1) / most_rows * most_rows;
+  const int64_t row_block =
+      decide(Decision::RowBlock, (kRowsPerItem + most_rows - 1) / most_rows * most_rows,
+             doublings(most_rows, kMostRowsPerItem));
   tile_row_ = fresh("row", most_rows);
   const Block body = with_local_rows(nest.body, most_rows);
   const Loop& rows = nest.loops.back();
-  stages_ = min(max(rows.extent - kTilesInPlace * target_.in_place_steps[0], 0), 1);
+  const int64_t tiles_in_place =
+      decide(Decision::TilesInPlace, kTilesInPlace, doublings(1, kMostTilesInPlace));
+  stages_ = min(max(rows.extent - tiles_in_place * target_.in_place_steps[0], 0), 1);
   const Dim in_place = 1 - stages_;
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol start = fresh("i", row_block);

@@ -14,6 +14,7 @@ namespace {
 // A work item is a square of so many rows and columns: each of its pages is used for as long as
 // it is in the TLB, on both sides.
 constexpr int64_t kSquare = 256;
+constexpr int64_t kLeastSquare = 32, kMostSquare = 2048;
 // What is read so many rows later is asked for: no hardware foresees lines a row apart.
 constexpr int64_t kAhead = 2 * kLaneCount;
 
@@ -126,10 +127,11 @@ Block Scheduler::transposed(const RowNest& nest, const Dim& first_row, const Dim
 
 Block Scheduler::schedule_transpose(const RowNest& nest) {
   const Dim& columns = nest.body[0].as<Loop>()->extent;
-  return threaded(nest, kSquare, ceildiv(columns, kSquare),
+  const int64_t square = decide(Decision::Square, kSquare, doublings(kLeastSquare, kMostSquare));
+  return threaded(nest, square, ceildiv(columns, square),
                   [&](const Dim& first, const Dim& count, const Dim& group) {
-                    const Dim column = group * kSquare;
-                    return transposed(nest, first, count, column, min(columns - column, kSquare));
+                    const Dim column = group * square;
+                    return transposed(nest, first, count, column, min(columns - column, square));
                   });
 }
 

@@ -137,6 +137,8 @@ Block Scheduler::schedule_windows(const RowNest& nest, const Contraction& lowere
           rounded_up(std::max((count + parts - 1) / parts, std::min(count, kLeastRows)), steps);
     }
   }
+  per_group = decide(Decision::GroupPanels, per_group, doublings(1, 2 * kMostPanels));
+  row_block = decide(Decision::RowBlock, row_block, doublings(steps, rounded_up(count, steps)));
   const int stage = kernel_.add_buffer({.name = "columns",
                                         .dtype = DType::F32,
                                         .elements = per_group * depth * width,
