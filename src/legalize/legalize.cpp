@@ -2,6 +2,7 @@
 #include "legalize/legalize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "graph/host_ops.h"
@@ -48,6 +49,44 @@ graph::Graph separate_host_operands(const graph::Graph& source) {
                    }
                    return g.apply_all(node.op(), std::move(operands), node.attributes());
                  });
+}
+
+namespace {
+
+constexpr size_t kMostParts = 16;  // of a concat
+
+// So that all concats of a nest have about as many parts.
+size_t parts_of_each(size_t count) {
+  size_t parts = count;
+  for (double levels = 2; parts > kMostParts; ++levels)
+    parts = static_cast<size_t>(std::ceil(std::pow(static_cast<double>(count), 1 / levels)));
+  return parts;
+}
+
+graph::Value nested(graph::Graph& g, std::vector<graph::Value> parts, int64_t axis) {
+  const size_t each = parts_of_each(parts.size());
+  while (parts.size() > each) {
+    std::vector<graph::Value> joined;
+    for (auto rest = std::span(parts); !rest.empty();) {
+      const auto group = rest.first(std::min(each, rest.size()));
+      joined.push_back(group.size() == 1 ? group[0] : g.concat({group.begin(), group.end()}, axis));
+      rest = rest.subspan(group.size());
+    }
+    parts = std::move(joined);
+  }
+  return g.concat(std::move(parts), axis);
+}
+
+}  // namespace
+
+graph::Graph nest_concats(const graph::Graph& source) {
+  return rebuild(
+      source,
+      [](graph::Graph& g, const Node& node,
+         std::span<const graph::Value> parts) -> std::vector<graph::Value> {
+        if (node.op() != Op::Concat || parts.size() <= kMostParts) return {};
+        return {nested(g, {parts.begin(), parts.end()}, node.attributes().integer("axis"))};
+      });
 }
 
 }  // namespace tenon::legalize

@@ -44,6 +44,23 @@ TEST(Corners, ALongChainThatUsesATensorTwiceGoesWithoutRecursion) {
   y = Tensor();
 }
 
+// Along the last axis parts do not lie side by side.
+TEST(Corners, ThousandsOfPartsAreJoinedInOrder) {
+  constexpr int64_t kParts = 2000;
+  std::vector<Tensor> parts;
+  Floats expected;
+  for (int64_t i = 0; i < kParts; ++i) {
+    parts.push_back(Tensor::from(Floats(2, static_cast<float>(i)), {1, 2}));
+    expected.insert(expected.end(), 2, static_cast<float>(i));
+  }
+  for (const int64_t axis : {0, 1}) {
+    Tensor joined = Tensor::concat(parts, axis);
+    const ExecutionPlan plan = joined.prepare();
+    EXPECT_LT(plan.stats().kernels, kParts / 8);
+    EXPECT_EQ(Tensor::concat(parts, axis).realize().as_vec<float>(), expected);
+  }
+}
+
 TEST(Corners, EmptyTensorsKeepTheirVariables) {
   const Variable n("n", 1, 8);
   const Tensor nothing = Tensor::zeros({n.bind(5), 0}), sums = nothing.sum({1});
