@@ -41,7 +41,13 @@ def onnxruntime_entries(case, threads):
             yield Entry("onnxruntime", BIN / "onnxruntime", form, (("spinning", spinning),))
 
 
-PEERS = {"onnxruntime": onnxruntime_entries}
+def openvino_entries(case, threads):
+    for form in case.forms:
+        for pinning in (1, 0) if threads > 1 else (1,):
+            yield Entry("openvino", BIN / "openvino", form, (("pinning", pinning),))
+
+
+PEERS = {"onnxruntime": onnxruntime_entries, "openvino": openvino_entries}
 
 
 class Failed(Exception):

@@ -19,7 +19,13 @@ def onnxruntime_flags():
     return [link, f"-Wl,-rpath,{link.parent}"]
 
 
-WORKERS = {"onnxruntime": ("onnxruntime.cpp", onnxruntime_flags)}
+def openvino_flags():
+    folder = PACKAGES / "openvino"
+    library = next((folder / "libs").glob("libopenvino_c.so.*"))
+    return [f"-I{folder / 'include'}", library, f"-Wl,-rpath,{library.parent}"]
+
+
+WORKERS = {"onnxruntime": ("onnxruntime.cpp", onnxruntime_flags), "openvino": ("openvino.cpp", openvino_flags)}
 
 
 def compile_worker(name, source, flags):
