@@ -84,6 +84,12 @@ def encoder(work, batch, seq, **more):
                 **more)
 
 
+def resnet50(batch):
+    image = (batch, 3, 224, 224)
+    return Case(work="resnet50", shape=image, inputs=(Tensor("image", image),), outputs=(Tensor("logits", (batch, 1000)),),
+                forms={"exported": models.resnet50})
+
+
 WEIGHTS = [(384, 384), (384, 1536), (1536, 384), (768, 768), (768, 3072), (4096, 4096)]
 ROWS = (8, 32, 128, 512)
 
@@ -96,3 +102,5 @@ def all_cases():
                 yield gemm(work, forms, rows, depth, columns)
     for batch, seq in ((1, 16), (1, 128), (8, 128), (32, 128), (1, 512)):
         yield encoder("encoder", batch, seq)
+    for batch in (1, 8):
+        yield resnet50(batch)

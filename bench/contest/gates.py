@@ -18,8 +18,9 @@ GATES = (
     Gate("encoder", {1: 1.05, 2: 1.10}, ((1, 128),)),
     Gate("encoder", {1: 1.03, 2: 1.10}, ((8, 128), (32, 128))),
     Gate("encoder", {1: 1.08, 2: 1.15}, ((1, 512),)),
+    Gate("resnet50", {1: 0.85, 2: 0.85}, ((1, 3, 224, 224), (8, 3, 224, 224))),
 )
-SAME_ERROR = ("gemm", "gemm_gelu", "encoder")  # errors must be no larger than the peer's
+SAME_ERROR = ("gemm", "gemm_gelu", "encoder", "resnet50")  # errors must be no larger than the peer's
 
 
 def verdict(name, threads, ratio, wanted, rows):

@@ -10,6 +10,7 @@ from onnx import TensorProto, helper
 from contest.paths import MODELS, ROOT, log
 
 WEIGHT_BYTES = 512 << 20
+WEIGHT_SPREAD = 0.04  # standard deviation
 
 
 def weight_file():
@@ -19,7 +20,7 @@ def weight_file():
         rng = np.random.default_rng(0)
         with open(path, "wb") as file:
             for _ in range(64):
-                (rng.standard_normal(WEIGHT_BYTES // 256, dtype=np.float32) * np.float32(0.04)).tofile(file)
+                (rng.standard_normal(WEIGHT_BYTES // 256, dtype=np.float32) * np.float32(WEIGHT_SPREAD)).tofile(file)
     return path
 
 
@@ -83,3 +84,62 @@ def encoder(form):
     if not path.exists():
         subprocess.run([ROOT / "build/release/bin/make_encoder", path, "--form", form], check=True)
     return path
+
+
+class Network:
+    """Nodes one after the other, and parameters that keep values near 1 through many layers."""
+
+    def __init__(self):
+        self.nodes, self.initializers = [], []
+        self.taken = 0  # bytes of the weight file
+        self.rng = np.random.default_rng(2)
+
+    def add(self, op, inputs, output=None, **attributes):
+        output = output or f"{op}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [output], **attributes))
+        return output
+
+    def weight(self, shape):
+        name, offset = f"weight_{len(self.initializers)}", self.taken
+        self.initializers.append(lambda: weight(name, shape, offset))
+        self.taken += -(-4 * int(np.prod(shape)) // 4096) * 4096
+        return name
+
+    def vector(self, size, middle, spread):
+        name, values = f"vector_{len(self.initializers)}", middle * (1 + spread * self.rng.uniform(-1, 1, size))
+        self.initializers.append(lambda: onnx.numpy_helper.from_array(values.astype(np.float32), name))
+        return name
+
+    def convolution(self, x, channels, kernel, stride, gain=1.0):
+        """channels: of x, of the result; normalized as if x had a mean square of 1."""
+        given, made = channels
+        y = self.add("Conv", [x, self.weight((made, given, kernel, kernel))], kernel_shape=[kernel] * 2,
+                     strides=[stride] * 2, pads=[kernel // 2] * 4)
+        variance = WEIGHT_SPREAD**2 * given * kernel**2
+        parameters = [self.vector(made, gain, 0.3), self.vector(made, 0.1, 1), self.vector(made, 0.1, 1),
+                      self.vector(made, variance, 0.3)]
+        return self.add("BatchNormalization", [y, *parameters])
+
+    def bottleneck(self, x, given, inner, stride):
+        made = 4 * inner
+        y = self.add("Relu", [self.convolution(x, (given, inner), 1, 1)])
+        y = self.add("Relu", [self.convolution(y, (inner, inner), 3, stride)])
+        y = self.convolution(y, (inner, made), 1, 1, gain=0.3)
+        if given != made:
+            x = self.convolution(x, (given, made), 1, stride)
+        return self.add("Relu", [self.add("Add", [y, x])])
+
+
+def resnet50():
+    """ResNet-50 v1.5 (strides in the 3x3 convolutions), normalizations as nodes of their own."""
+    net = Network()
+    x = net.add("Relu", [net.convolution("image", (3, 64), 7, 2)])
+    x = net.add("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    given = 64
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        for block in range(blocks):
+            x = net.bottleneck(x, given, 64 << stage, 2 if stage and not block else 1)
+            given = 256 << stage
+    x = net.add("Flatten", [net.add("GlobalAveragePool", [x])])
+    net.add("Gemm", [x, net.weight((1000, given)), net.vector(1000, 0.1, 1)], "logits", transB=1)
+    return write("resnet50", net.nodes, {"image": ["batch", 3, 224, 224]}, {"logits": ["batch", 1000]}, net.initializers)

@@ -9,10 +9,32 @@ from onnx.reference.op_run import OpRun
 
 
 class Erf(OpRun):
-    """onnx's own goes element by element."""
+    """onnx's own goes element by element, as do those of the ops below."""
 
     def _run(self, x):
         return (scipy.special.erf(x),)
+
+
+def windows(x, kernel, strides, pads, fill):
+    """[batch, channel, y, x, kernel y, kernel x] of an image with a border of `fill`."""
+    top, left, bottom, right = pads
+    x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=fill)
+    every = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(2, 3))
+    return every[:, :, ::strides[0], ::strides[1]]
+
+
+class Conv(OpRun):
+    """As a product of matrices; without groups and dilations."""
+
+    def _run(self, x, w, b=None, group=None, dilations=None, kernel_shape=None, pads=None, strides=None, **_):
+        assert b is None and group in (None, 1) and set(dilations or [1]) == {1}
+        y = np.tensordot(windows(x, w.shape[2:], strides, pads, 0), w, axes=((1, 4, 5), (1, 2, 3)))
+        return (np.ascontiguousarray(np.moveaxis(y, -1, 1)),)
+
+
+class MaxPool(OpRun):
+    def _run(self, x, kernel_shape=None, pads=None, strides=None, **_):
+        return (windows(x, kernel_shape, strides, pads, -np.inf).max(axis=(4, 5)),)
 
 
 def widen(model):
@@ -36,7 +58,7 @@ def widen(model):
 
 def evaluate(path, inputs):
     """All outputs, one after the other."""
-    evaluator = ReferenceEvaluator(widen(onnx.load(path)), new_ops=[Erf])
+    evaluator = ReferenceEvaluator(widen(onnx.load(path)), new_ops=[Erf, Conv, MaxPool])
     wide = {key: value.astype(np.float64) if value.dtype == np.float32 else value for key, value in inputs.items()}
     outputs = evaluator.run(None, wide)
     assert all(each.dtype == np.float64 for each in outputs)
