@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import typing
 
 import numpy as np
 
@@ -44,7 +43,9 @@ class Case:
     forms: dict  # name -> function that makes the ONNX file, where it is missing, and gives its path; the first is ours
     settings: dict = dataclasses.field(default_factory=dict)  # for contenders that read no ONNX
     ours: dict = dataclasses.field(default_factory=dict)  # settings of our own side
-    seconds: typing.Optional[float] = None
+    measured: str = "speed"  # or start, memory: rows of rounds.MEASURES
+    against: tuple = ()  # the peers that the row is about; empty: all
+    bytes_read: int = 0  # what a run must read from memory; with several threads its row is against the read probe
 
     @property
     def name(self):
@@ -69,10 +70,22 @@ class Case:
 
 
 def gemm(work, form_makers, rows, depth, columns):
+    settings = {"rows": rows, "depth": depth, "columns": columns, "weights": models.weight_file}
+    if work == "gemm_gelu":
+        settings["bias"] = functools.partial(models.bias_file, columns)
     return Case(work=work, shape=(rows, depth, columns), inputs=(Tensor("x", (rows, depth)),),
                 outputs=(Tensor("y", (rows, columns)),),
                 forms={name: functools.partial(make, depth, columns) for name, make in form_makers.items()},
-                settings={"rows": rows, "depth": depth, "columns": columns, "gelu": int(work == "gemm_gelu")})
+                settings=settings)
+
+
+def one_row(depth, columns):
+    """Matrices times vectors: as many as 512 MB of weights are, so that none of them is in a cache when its turn comes."""
+    copies = models.WEIGHT_BYTES // (4 * depth * columns)
+    return Case(work="m1", shape=(1, depth, columns), inputs=(Tensor("x", (copies, depth)),),
+                outputs=(Tensor("y", (copies, columns)),),
+                forms={"split": functools.partial(models.one_row, copies, depth, columns)},
+                bytes_read=4 * copies * depth * columns)
 
 
 def encoder(work, batch, seq, **more):
@@ -102,5 +115,10 @@ def all_cases():
                 yield gemm(work, forms, rows, depth, columns)
     for batch, seq in ((1, 16), (1, 128), (8, 128), (32, 128), (1, 512)):
         yield encoder("encoder", batch, seq)
+    for depth, columns in WEIGHTS:
+        yield one_row(depth, columns)
+    yield encoder("encoder_bf16", 8, 128, ours={"policy": "auto_mixed"})
     for batch in (1, 8):
         yield resnet50(batch)
+    yield encoder("start", 1, 16, measured="start", against=("onnxruntime",))
+    yield encoder("memory", 8, 128, measured="memory", against=("onnxruntime",))

@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 
@@ -47,7 +48,19 @@ def openvino_entries(case, threads):
             yield Entry("openvino", BIN / "openvino", form, (("pinning", pinning),))
 
 
-PEERS = {"onnxruntime": onnxruntime_entries, "openvino": openvino_entries}
+def onednn_entries(case, threads):
+    if "rows" in case.settings:  # it is told of products, not of models
+        yield Entry("onednn", BIN / "onednn")
+
+
+PEERS = {"onnxruntime": onnxruntime_entries, "openvino": openvino_entries, "onednn": onednn_entries}
+
+
+def peers_of(case, threads, names):
+    """What is measured beside ours."""
+    if case.bytes_read and threads > 1:
+        return [Entry("read_probe", BIN / "read_probe", settings=(("bytes", case.bytes_read),))]
+    return [entry for name in names if not case.against or name in case.against for entry in PEERS[name](case, threads)]
 
 
 class Failed(Exception):
@@ -61,6 +74,7 @@ class Process:
         self.entry, self.case = entry, case
         cores = sorted(os.sched_getaffinity(0))[-threads:]
         self.errors = tempfile.TemporaryFile("w+")
+        begin = time.perf_counter()
         self.process = subprocess.Popen([entry.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, env={**os.environ, **dict(entry.environment)},
                                         preexec_fn=lambda: os.sched_setaffinity(0, cores))
@@ -68,13 +82,14 @@ class Process:
             self.tell(line)
         self.loaded = json.loads(self.ask("load"))
         self.first_ms = float(self.ask("first"))
+        self.started_ms = (time.perf_counter() - begin) * 1e3  # from nothing to the first result
         self.stop()
 
     def job(self, threads):
         yield f"model {self.case.model(self.entry.form)}"
         yield f"threads {threads}"
         for key, value in [*self.case.settings.items(), *self.entry.settings]:
-            yield f"set {key} {value}"
+            yield f"set {key} {value() if callable(value) else value}"
         for tensor in self.case.inputs:
             yield f"input {tensor.line} {self.case.input_file(tensor, 0)}"
         for tensor in self.case.outputs:
@@ -107,6 +122,9 @@ class Process:
 
     def median_ms(self, runs):
         return float(self.turn(f"run {runs}").split()[0])
+
+    def anonymous_kb(self):
+        return int(self.turn("memory").split()[0])
 
     def outputs(self, seed):
         with tempfile.NamedTemporaryFile() as file:

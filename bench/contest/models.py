@@ -1,6 +1,7 @@
 """The models as ONNX files. Their weights are parts of one file of 512 MB of random numbers, so that a model whose
 weights fit no cache costs no more disk than the others."""
 
+import functools
 import subprocess
 
 import numpy as np
@@ -44,23 +45,33 @@ def write(name, nodes, inputs, outputs, initializers, opset=17):
     return path
 
 
-def linear(name, depth, columns, nodes, constants=None, bias=True, opset=17):
+def bias(columns):
+    return np.random.default_rng(1).standard_normal(columns).astype(np.float32)
+
+
+def bias_file(columns):
+    path = MODELS / f"bias_{columns}.bin"
+    if not path.exists():
+        bias(columns).tofile(path)
+    return path
+
+
+def linear(name, depth, columns, nodes, constants=None, biased=True, opset=17):
     """A model x -> y of `nodes`, which read the weight w and the bias b."""
     initializers = [lambda: weight("w", (depth, columns))]
-    if bias:
-        values = np.random.default_rng(1).standard_normal(columns).astype(np.float32)
-        initializers.append(lambda: onnx.numpy_helper.from_array(values, "b"))
+    if biased:
+        initializers.append(lambda: onnx.numpy_helper.from_array(bias(columns), "b"))
     for key, value in (constants or {}).items():
         initializers.append(lambda key=key, value=value: onnx.numpy_helper.from_array(np.float32(value), key))
     return write(f"{name}_{depth}x{columns}", nodes, {"x": ["rows", depth]}, {"y": ["rows", columns]}, initializers, opset)
 
 
 def matmul(depth, columns):
-    return linear("matmul", depth, columns, [helper.make_node("MatMul", ["x", "w"], ["y"])], bias=False)
+    return linear("matmul", depth, columns, [helper.make_node("MatMul", ["x", "w"], ["y"])], biased=False)
 
 
 def gemm(depth, columns):
-    return linear("gemm", depth, columns, [helper.make_node("Gemm", ["x", "w"], ["y"])], bias=False)
+    return linear("gemm", depth, columns, [helper.make_node("Gemm", ["x", "w"], ["y"])], biased=False)
 
 
 def exported_gelu(depth, columns):
@@ -76,6 +87,16 @@ def exported_gelu(depth, columns):
 def gelu_op(depth, columns):
     nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["sum"]), helper.make_node("Gelu", ["sum"], ["y"])]
     return linear("gelu_op", depth, columns, nodes, opset=20)
+
+
+def one_row(copies, depth, columns):
+    """Row i of x times weight i, for each of the weights."""
+    names = range(copies)
+    nodes = [helper.make_node("Split", ["x"], [f"x{i}" for i in names], axis=0, num_outputs=copies)]
+    nodes += [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"]) for i in names]
+    nodes.append(helper.make_node("Concat", [f"y{i}" for i in names], ["y"], axis=0))
+    weights = [functools.partial(weight, f"w{i}", (depth, columns), 4 * i * depth * columns) for i in names]
+    return write(f"one_row_{depth}x{columns}", nodes, {"x": [copies, depth]}, {"y": [copies, columns]}, weights, opset=18)
 
 
 def encoder(form):

@@ -1,6 +1,7 @@
 """How a case is measured: the peers' best configurations are found, then all take turns."""
 
 import contextlib
+import functools
 import json
 import math
 import statistics
@@ -37,16 +38,27 @@ class Choices:
         return [by_name[name] for name in self.kept[key] if name in by_name]
 
 
+def least_of_three(case, threads, entry, seconds):
+    """Of a process that stays, the best median of three slices; of one that is started anew, the best time."""
+    if case.measured == "start":
+        processes = [contenders.start(entry, case, threads) for _ in range(3)]
+        return min((started_ms(each) for each in processes if each), default=None)
+    process = contenders.start(entry, case, threads)
+    if not process:
+        return None
+    with process:
+        runs = runs_for(process, seconds / 2)
+        return min(process.median_ms(runs) for _ in range(3))
+
+
 def choose(case, threads, entries, seconds):
-    """The names of the fastest configurations, best first: the best median of three slices each."""
+    """The names of the fastest configurations, best first."""
     times = {}
     for entry in entries:
-        process = contenders.start(entry, case, threads)
-        if process:
-            with process:
-                runs = runs_for(process, seconds / 2)
-                times[str(entry)] = min(process.median_ms(runs) for _ in range(3))
-            log(f"  {entry}: {times[str(entry)]:.4f} ms")
+        least = least_of_three(case, threads, entry, seconds)
+        if least:
+            times[str(entry)] = least
+            log(f"  {entry}: {least:.4f} ms")
     best = min(times.values(), default=0)
     return sorted((name for name in times if times[name] <= NEAR * best), key=times.get)[:3]
 
@@ -57,41 +69,81 @@ def counted(rounds):
     return [(ours, peer) for ours, peer in rounds if peer <= SLOW * best_peer or ours > SLOW * best_ours]
 
 
-def take_turns(ours, peers, count, seconds):
-    """For each peer: (our, its) milliseconds of at least `count` rounds that count."""
-    runs = {process: runs_for(process, seconds) for process in [ours, *peers]}
-    rounds = {peer: [] for peer in peers}
+def take_turns(our_turn, peer_turns, count):
+    """For each peer: (our, its) milliseconds of at least `count` rounds that count. A turn is a function that gives them."""
+    rounds = [[] for _ in peer_turns]
     for number in range(3 * count):
-        our_ms = ours.median_ms(runs[ours])
-        for peer in peers:
-            rounds[peer].append((our_ms, peer.median_ms(runs[peer])))
-        if number + 1 >= count and all(len(counted(each)) >= count for each in rounds.values()):
+        our_ms = our_turn()
+        for those, turn in zip(rounds, peer_turns):
+            those.append((our_ms, turn()))
+        if number + 1 >= count and all(len(counted(those)) >= count for those in rounds):
             break
-    return {peer: counted(each) for peer, each in rounds.items()}
+    return [counted(those) for those in rounds]
 
 
 def error_of(process):
     return max(reference.error(process.outputs(seed), process.case.expected(seed)) for seed in SEEDS)
 
 
-def line(case, threads, ours, peer, rounds):
-    ratios = sorted(peer_ms / our_ms for our_ms, peer_ms in rounds)
+def row(case, threads, peer, rounds, unit="ms"):
+    ratios = sorted(its / ours for ours, its in rounds)
     return {"work": case.work, "shape": list(case.shape), "threads": threads, "peer": peer.entry.peer,
             "peer_version": peer.loaded["version"], "peer_flags": peer.entry.flags,
-            "peer_ms": round(statistics.median(each for _, each in rounds), 5),
-            "tenon_ms": round(statistics.median(each for each, _ in rounds), 5),
+            f"peer_{unit}": round(statistics.median(each for _, each in rounds), 5),
+            f"tenon_{unit}": round(statistics.median(each for each, _ in rounds), 5),
             "ratio": round(statistics.median(ratios), 4), "ratio_p20": round(ratios[int(0.2 * (len(ratios) - 1))], 4),
-            "rounds": len(rounds), "error": float(f"{error_of(ours):.3g}"), "peer_error": float(f"{error_of(peer):.3g}")}
+            "rounds": len(rounds)}
+
+
+def started_ms(process):
+    with process:
+        return process.started_ms
+
+
+def measure_start(case, threads, ours, peers, options):
+    """Processes that are started anew, every time until they have a first result."""
+    once = [contenders.Process(entry, case, threads) for entry in peers]
+    turns = [functools.partial(lambda entry: started_ms(contenders.Process(entry, case, threads)), each) for each in (ours, *peers)]
+    for process in once:
+        process.close()
+    results = take_turns(turns[0], turns[1:], options.rounds)
+    return [row(case, threads, peer, rounds) for peer, rounds in zip(once, results)]
+
+
+def processes_of(stack, case, threads, ours, peers):
+    return [stack.enter_context(contenders.Process(entry, case, threads)) for entry in (ours, *peers)]
+
+
+def measure_memory(case, threads, ours, peers, options):
+    """Anonymous memory after some runs."""
+    with contextlib.ExitStack() as stack:
+        processes = processes_of(stack, case, threads, ours, peers)
+        for each in processes:
+            each.median_ms(3)
+        kb = [each.anonymous_kb() for each in processes]
+        return [row(case, threads, peer, [(kb[0], its)], "kb") for peer, its in zip(processes[1:], kb[1:])]
+
+
+def measure_speed(case, threads, ours, peers, options):
+    with contextlib.ExitStack() as stack:
+        processes = processes_of(stack, case, threads, ours, peers)
+        turns = [functools.partial(each.median_ms, runs_for(each, options.seconds)) for each in processes]
+        results = take_turns(turns[0], turns[1:], options.rounds)
+        error = error_of(processes[0])
+        rows = []
+        for peer, rounds in zip(processes[1:], results):
+            its = None if peer.entry.peer == "read_probe" else float(f"{error_of(peer):.3g}")
+            rows.append({**row(case, threads, peer, rounds), "error": float(f"{error:.3g}"), "peer_error": its})
+        return rows
+
+
+MEASURES = {"speed": measure_speed, "start": measure_start, "memory": measure_memory}
 
 
 def measure(case, threads, options, choices):
     """The result of a case against the best peer, or None where there is none."""
     log(f"{case.name} threads={threads}")
-    entries = [entry for name, make in contenders.PEERS.items() if name in options.peers for entry in make(case, threads)]
-    finalists = choices.finalists(case, threads, entries, options.seconds)
-    with contextlib.ExitStack() as stack:
-        ours = stack.enter_context(contenders.Process(contenders.ours(case, options.ours), case, threads))
-        peers = [stack.enter_context(contenders.Process(entry, case, threads)) for entry in finalists]
-        results = take_turns(ours, peers, options.rounds, options.seconds)
-        lines = [line(case, threads, ours, peer, rounds) for peer, rounds in results.items()]
-    return min(lines, key=lambda each: each["ratio"], default=None)
+    entries = contenders.peers_of(case, threads, options.peers)
+    peers = choices.finalists(case, threads, entries, options.seconds)
+    rows = MEASURES[case.measured](case, threads, contenders.ours(case, options.ours), peers, options)
+    return min(rows, key=lambda each: each["ratio"], default=None)

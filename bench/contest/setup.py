@@ -25,7 +25,15 @@ def openvino_flags():
     return [f"-I{folder / 'include'}", library, f"-Wl,-rpath,{library.parent}"]
 
 
-WORKERS = {"onnxruntime": ("onnxruntime.cpp", onnxruntime_flags), "openvino": ("openvino.cpp", openvino_flags)}
+def onednn_flags():
+    """A package of files for an environment's lib and include, as are the libraries that it needs."""
+    environment = pathlib.Path(sysconfig.get_paths()["data"])
+    return [f"-I{environment / 'include'}", environment / "lib/libdnnl.so.3", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{environment / 'lib'}",
+            f"-Wl,-rpath-link,{environment / 'lib'}"]
+
+
+WORKERS = {"onnxruntime": ("onnxruntime.cpp", onnxruntime_flags), "openvino": ("openvino.cpp", openvino_flags),
+           "onednn": ("onednn.cpp", onednn_flags), "read_probe": ("read_probe.cpp", lambda: ["-pthread"])}
 
 
 def compile_worker(name, source, flags):
