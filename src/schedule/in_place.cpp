@@ -12,9 +12,13 @@ using namespace kernel;
 
 namespace {
 
-// How far ahead of its use a line is asked for: rows apart, no hardware foresees it.
+// How far ahead of its use a line is asked for. Rows of a cache lie apart, and no hardware foresees
+// them; that of panels forgets at the end of each page what it has foreseen, and a tile of a few
+// rows is done with a page sooner than the next one comes.
 constexpr int64_t kRowsAhead = 64;
 constexpr int64_t kLineBytes = 64;
+// Steps that are written out: a loop of a chunk is so short then that its end is foreseen.
+constexpr int64_t kStepsAtOnce = 4;
 
 }  // namespace
 
@@ -74,17 +78,29 @@ Block Scheduler::multiply_turned(const Contraction& c, const TilePlace& place, i
           loop(LoopKind::Unroll, k, count, {multiplied(in_registers, place, acc, first + k)})};
 }
 
+// Steps of a right operand that has vectors of columns in memory.
+Block Scheduler::multiply_in_order(const Contraction& c, const TilePlace& place, int acc,
+                                   const Steps& steps) {
+  const auto step = [&](const Dim& k) {
+    Block body = fetches_ahead(c, place, k);
+    body.push_back(multiplied(c, place, acc, k));
+    return body;
+  };
+  if (!mod(c.depth, kStepsAtOnce).is_const(0))
+    return {loop(LoopKind::Serial, steps.k, steps.count, step(steps.first + steps.k))};
+  const Dim blocks = floordiv(steps.count, kStepsAtOnce);
+  const Symbol b = fresh("kb", blocks), u = fresh("u", kStepsAtOnce);
+  return {loop(
+      LoopKind::Serial, b, blocks,
+      {loop(LoopKind::Unroll, u, kStepsAtOnce, step(steps.first + Dim(b) * kStepsAtOnce + u))})};
+}
+
 Block Scheduler::multiply_steps(const Contraction& c, const TilePlace& place, int acc,
                                 const Steps& steps) {
   const Expr* turned = place.rows.is_in_place() && place.columns == kLaneCount && c.depth.is_const()
                            ? turned_load(c.reduce->args[1], c.k, c.column)
                            : nullptr;
-  if (!turned) {
-    Block body;
-    if (place.rows.is_in_place()) body = fetches_ahead(c, place, steps.first + steps.k);
-    body.push_back(multiplied(c, place, acc, steps.first + steps.k));
-    return {loop(LoopKind::Serial, steps.k, steps.count, std::move(body))};
-  }
+  if (!turned) return multiply_in_order(c, place, acc, steps);
   const Dim blocks = floordiv(steps.count, kLaneCount);
   const int64_t left = c.depth.const_value() % kLaneCount;  // of the last steps
   const Symbol b = fresh("kb", blocks);

@@ -162,6 +162,8 @@ class Scheduler {
                           const Dim& k);
   kernel::Block multiply_steps(const Contraction& contraction, const TilePlace& place, int acc,
                                const Steps& steps);
+  kernel::Block multiply_in_order(const Contraction& contraction, const TilePlace& place, int acc,
+                                  const Steps& steps);
   kernel::Block multiply_turned(const Contraction& contraction, const TilePlace& place, int acc,
                                 const kernel::Expr& turned, const Dim& first, int64_t count);
   kernel::Block fetches_ahead(const Contraction& contraction, const TilePlace& place, const Dim& k);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "program/verify.h"
+#include "runtime/cpu/perf_map.h"
 
 namespace tenon::runtime::cpu {
 
@@ -31,6 +32,7 @@ Result<ExecutableCode> ExecutableCode::map(const program::Code& code) {
     return user_error("[{}] the system does not let this process run generated code (mprotect: {})",
                       code.name, std::strerror(errno));
   }
+  add_to_perf_map(code.name, pages, code.bytes.size());
   result.function_ =
       reinterpret_cast<program::KernelFunction>(static_cast<std::byte*>(pages) + code.entry);
   return result;
