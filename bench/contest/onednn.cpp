@@ -1,5 +1,5 @@
-// oneDNN as a contender of bench/peers: one matmul, with bias and erf-GELU where the job says so, its weights in
-// the layout that the library chooses for these extents.
+// oneDNN as a contender of bench/peers: one matmul, with bias and erf-GELU where the job says so,
+// its weights in the layout that the library chooses for these extents.
 //
 //   set rows|depth|columns N   the product's extents
 //   set weights PATH           raw f32 [depth, columns], from the file's first byte on
@@ -40,9 +40,8 @@ class OneDnn : public contest::Contender {
       after.append_eltwise(dnnl::algorithm::eltwise_gelu_erf, 0, 0);
       with_gelu.set_post_ops(after);
     }
-    const auto chosen =
-        gelu ? dnnl::matmul::primitive_desc(engine_, x, any, bias, y, with_gelu)
-             : dnnl::matmul::primitive_desc(engine_, x, any, y);
+    const auto chosen = gelu ? dnnl::matmul::primitive_desc(engine_, x, any, bias, y, with_gelu)
+                             : dnnl::matmul::primitive_desc(engine_, x, any, y);
     memory plain = from_file({{depth, columns}, kF32, kRows}, engine_, job.setting("weights"));
     memory packed(chosen.weights_desc(), engine_);
     dnnl::reorder(plain, packed).execute(stream_, plain, packed);

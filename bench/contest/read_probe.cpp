@@ -1,5 +1,5 @@
-// The machine's limit for what reads memory once, as a contender of bench/peers: every thread reads its part of so
-// many bytes, one linear stream, in huge pages where the system has them.
+// The machine's limit for what reads memory once, as a contender of bench/peers: every thread reads
+// its part of so many bytes, one linear stream, in huge pages where the system has them.
 //
 //   set bytes N
 #include <sys/mman.h>
@@ -61,8 +61,8 @@ class ReadProbe : public contest::Contender {
  private:
   void read(int part) {
     const size_t bytes = bytes_ / threads_;
-    const float result = sum(reinterpret_cast<const Vector*>(memory_ + part * bytes),
-                             bytes / sizeof(Vector));
+    const float result =
+        sum(reinterpret_cast<const Vector*>(memory_ + part * bytes), bytes / sizeof(Vector));
     asm volatile("" : : "x"(result));
   }
 

@@ -23,12 +23,10 @@ DType holding_both(DType is_signed, DType is_unsigned) {
   }
 }
 
-}  // namespace
-
-DType promoted(DType a, DType b) {
+DType promoted(std::string_view call, DType a, DType b) {
   if (a == b) return a;
   if (is_storage_only(a) || is_storage_only(b))
-    throw user_error("[tensor] {} and {} do not meet: cast one of them", to_string(a),
+    throw user_error("[{}] {} and {} do not meet: cast one of them", call, to_string(a),
                      to_string(b));
   const DTypeKind kind_a = info(a).kind, kind_b = info(b).kind;
   if (kind_a == kind_b) {
@@ -38,6 +36,23 @@ DType promoted(DType a, DType b) {
   if (kind_a == DTypeKind::Bool || kind_b == DTypeKind::Float) return b;
   if (kind_b == DTypeKind::Bool || kind_a == DTypeKind::Float) return a;
   return kind_a == DTypeKind::Signed ? holding_both(a, b) : holding_both(b, a);
+}
+
+DType dtype_of(std::string_view call, const Tensor& operand) {
+  if (!operand) throw user_error("[{}] an operand is no tensor", call);
+  return operand.dtype();
+}
+
+}  // namespace
+
+DType promoted(std::string_view call, const Tensor& a, const Tensor& b) {
+  return promoted(call, dtype_of(call, a), dtype_of(call, b));
+}
+
+DType promoted(std::string_view call, std::span<const Tensor> tensors) {
+  DType dtype = dtype_of(call, tensors[0]);
+  for (const Tensor& tensor : tensors) dtype = promoted(call, dtype, dtype_of(call, tensor));
+  return dtype;
 }
 
 DType promoted(DType a, const Scalar& b) {

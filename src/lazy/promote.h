@@ -1,11 +1,16 @@
 // The dtype in which operands meet: bool below integers below floats, the wider of a kind.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "tenon/lazy_tensor.h"
 
 namespace tenon::lazy {
 
-DType promoted(DType a, DType b);
+// Errors name the call.
+DType promoted(std::string_view call, const Tensor& a, const Tensor& b);
+DType promoted(std::string_view call, std::span<const Tensor> tensors);  // at least one
 DType promoted(DType a, const Scalar& b);
 
 // Whether the dtype has the number as an element; a fraction that meets integers is cut off.

@@ -90,7 +90,7 @@ graph::Attributes pool_attributes(const char* call, const Tensor& x,
 }  // namespace
 
 Tensor Tensor::matmul(const Tensor& other) const {
-  const DType dtype = lazy::promoted(this->dtype(), other.dtype());
+  const DType dtype = lazy::promoted("matmul", *this, other);
   Tensor a = cast(dtype), b = other.cast(dtype);
   if (a.rank() == 0 || b.rank() == 0)
     throw user_error("[matmul] a scalar has no axis: {} x {}", type().to_string(),
@@ -105,8 +105,7 @@ Tensor Tensor::matmul(const Tensor& other) const {
 
 Tensor Tensor::einsum(const std::string& equation, const std::vector<Tensor>& operands) {
   if (operands.empty()) throw user_error("[einsum] there are no operands");
-  DType dtype = operands[0].dtype();
-  for (const Tensor& operand : operands) dtype = lazy::promoted(dtype, operand.dtype());
+  const DType dtype = lazy::promoted("einsum", operands);
   std::vector<Tensor> alike;
   for (const Tensor& operand : operands) alike.push_back(operand.cast(dtype));
   try {
@@ -130,7 +129,7 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const WindowOption
   if (weight.rank() != rank())
     throw user_error("[conv] image {} and weight {}", type().to_string(),
                      weight.type().to_string());
-  const DType dtype = lazy::promoted(this->dtype(), weight.dtype());
+  const DType dtype = lazy::promoted("conv", *this, weight);
   const auto& dims = weight.shape().dims();
   const Window window("conv", *this, {dims.begin() + 2, dims.end()}, stride_or({1}, options));
   graph::Attributes attributes = window.attributes();

@@ -23,8 +23,12 @@ Tensor binary_as(Op op, const Tensor& a, const Tensor& b, DType dtype) {
   return apply(op, {a.cast(dtype), b.cast(dtype)});
 }
 
+DType promoted_for(Op op, const Tensor& a, const Tensor& b) {
+  return promoted(graph::info(op).text, a, b);
+}
+
 Tensor binary(Op op, const Tensor& a, const Tensor& b) {
-  return binary_as(op, a, b, promoted(a.dtype(), b.dtype()));
+  return binary_as(op, a, b, promoted_for(op, a, b));
 }
 
 bool is_number(DType dtype) { return info(dtype).kind != DTypeKind::Bool; }
@@ -34,11 +38,11 @@ bool is_float_kind(DType dtype) { return info(dtype).kind == DTypeKind::Float; }
 DType numeric(DType dtype) { return is_number(dtype) ? dtype : DType::I64; }
 
 Tensor arithmetic(Op op, const Tensor& a, const Tensor& b) {
-  return binary_as(op, a, b, numeric(promoted(a.dtype(), b.dtype())));
+  return binary_as(op, a, b, numeric(promoted_for(op, a, b)));
 }
 
 Tensor divide(const Tensor& a, const Tensor& b) {
-  const DType dtype = promoted(a.dtype(), b.dtype());
+  const DType dtype = promoted_for(Op::Div, a, b);
   return binary_as(Op::Div, a, b, is_float_kind(dtype) ? dtype : DType::F32);
 }
 
@@ -56,7 +60,7 @@ Tensor shift_left(const Tensor& a, const Tensor& b) { return arithmetic(Op::Shif
 
 // Of signed integers the op is of unsigned bits: what is below zero is shifted as its complement.
 Tensor shift_right(const Tensor& a, const Tensor& b) {
-  const DType dtype = numeric(promoted(a.dtype(), b.dtype()));
+  const DType dtype = numeric(promoted_for(Op::ShiftRight, a, b));
   const Tensor x = a.cast(dtype), by = b.cast(dtype);
   if (info(dtype).kind != DTypeKind::Signed) return apply(Op::ShiftRight, {x, by});
   const Tensor complement = ~apply(Op::ShiftRight, {~x, by});
@@ -65,13 +69,13 @@ Tensor shift_right(const Tensor& a, const Tensor& b) {
 
 // Of bools their own op, of integers that of their bits.
 Tensor logical(Op of_bools, Op of_bits, const Tensor& a, const Tensor& b) {
-  const DType dtype = promoted(a.dtype(), b.dtype());
+  const DType dtype = promoted_for(of_bools, a, b);
   return binary_as(is_number(dtype) ? of_bits : of_bools, a, b, dtype);
 }
 Tensor bit_and(const Tensor& a, const Tensor& b) { return logical(Op::And, Op::BitAnd, a, b); }
 Tensor bit_or(const Tensor& a, const Tensor& b) { return logical(Op::Or, Op::BitOr, a, b); }
 Tensor bit_xor(const Tensor& a, const Tensor& b) {
-  const DType dtype = promoted(a.dtype(), b.dtype());
+  const DType dtype = promoted_for(Op::BitXor, a, b);
   return is_number(dtype) ? binary_as(Op::BitXor, a, b, dtype) : not_equal(a, b);
 }
 
@@ -172,7 +176,7 @@ Tensor Tensor::bit_cast(DType to) const {
 }
 
 Tensor Tensor::where(const Tensor& condition, const Tensor& then, const Tensor& otherwise) {
-  const DType dtype = promoted(then.dtype(), otherwise.dtype());
+  const DType dtype = promoted_for(Op::Where, then, otherwise);
   return apply(Op::Where, {condition, then.cast(dtype), otherwise.cast(dtype)});
 }
 Tensor Tensor::where(const Tensor& condition, const Tensor& then, const Scalar& otherwise) {
@@ -190,7 +194,7 @@ static Tensor lesser(const Tensor& a, const Tensor& b) { return arithmetic(Op::M
 static Tensor larger(const Tensor& a, const Tensor& b) { return arithmetic(Op::Max, a, b); }
 // a - mod(a, b) is a multiple of b, so integers need no rounding.
 static Tensor divide_down(const Tensor& a, const Tensor& b) {
-  const DType dtype = numeric(promoted(a.dtype(), b.dtype()));
+  const DType dtype = numeric(promoted("floor_divide", a, b));
   if (is_float_kind(dtype)) return binary_as(Op::Div, a, b, dtype).floor();
   const Tensor x = a.cast(dtype), y = b.cast(dtype);
   return apply(Op::Div, {x - modulo(x, y), y});

@@ -299,8 +299,7 @@ Tensor Tensor::index(const std::vector<Index>& index) const {
 
 Tensor Tensor::concat(const std::vector<Tensor>& parts, int64_t axis) {
   if (parts.empty()) throw user_error("[concat] there is nothing to join");
-  DType dtype = parts[0].dtype();
-  for (const Tensor& part : parts) dtype = lazy::promoted(dtype, part.dtype());
+  const DType dtype = lazy::promoted("concat", parts);
   std::vector<Tensor> alike;
   for (const Tensor& part : parts) alike.push_back(part.cast(dtype));
   return apply(Op::Concat, alike, {{"axis", wrap_axis("concat", axis, parts[0])}});

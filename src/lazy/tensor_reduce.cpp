@@ -52,8 +52,24 @@ Tensor wide(const Tensor& x) {
                                                                              : x.cast(DType::I64);
 }
 
+// Nothing has no largest element; a result without elements needs none.
+void check_any(const char* call, const Tensor& x, const Axes& given) {
+  const Axes axes = axes_or_all(call, x, given);
+  bool nothing = false;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const bool empty = x.shape()[axis].is_const(0);
+    if (std::ranges::find(axes, axis) != axes.end()) {
+      nothing = nothing || empty;
+    } else if (empty) {
+      return;
+    }
+  }
+  if (nothing) throw user_error("[{}] there is no element: {}", call, x.type().to_string());
+}
+
 Tensor arg_extreme(const char* call, Op op, const Tensor& x, int64_t given, bool keep) {
   const int64_t axis = lazy::wrap_axis(call, given, x);
+  check_any(call, x, {axis});
   const Tensor kept =
       apply(op, {x.dtype() == DType::Bool ? x.cast(DType::U8) : x}, {{"axis", axis}});
   return keep ? kept : without(kept, {axis});
@@ -74,9 +90,11 @@ Tensor Tensor::mean(const Axes& axes, bool keep) const {
   return reduce("mean", Op::ReduceMean, as_float(*this), axes, keep);
 }
 Tensor Tensor::max(const Axes& axes, bool keep) const {
+  check_any("max", *this, axes);
   return extreme("max", Op::ReduceMax, *this, axes, keep);
 }
 Tensor Tensor::min(const Axes& axes, bool keep) const {
+  check_any("min", *this, axes);
   return extreme("min", Op::ReduceMin, *this, axes, keep);
 }
 Tensor Tensor::prod(const Axes& axes, bool keep) const {
@@ -101,7 +119,7 @@ Tensor Tensor::std(const Axes& axes, bool keep, int64_t less) const {
 // The largest elements, less which no exponential overflows. An infinite one would make NaN of the
 // difference.
 static Tensor shift_of(const Tensor& x, const Axes& axes) {
-  const Tensor most = x.max(axes, true);
+  const Tensor most = reduce("max", Op::ReduceMax, x, axes, true);
   return Tensor::where(most.is_inf(), lazy::constant(0, x.dtype()), most);
 }
 Tensor Tensor::logsumexp(const Axes& given, bool keep) const {

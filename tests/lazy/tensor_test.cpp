@@ -152,8 +152,9 @@ TEST(Reading, OfNoTensorIsAnError) {
   EXPECT_FALSE(none);
   EXPECT_EQ(user_error_of([&] { (void)none.type(); }),
             "this Tensor is no tensor: it was never given one");
-  EXPECT_EQ(user_error_of([&] { Tensor::zeros({1}) + none; }),
-            "this Tensor is no tensor: it was never given one");
+  EXPECT_EQ(user_error_of([&] { Tensor::zeros({1}) + none; }), "[add] an operand is no tensor");
+  EXPECT_EQ(user_error_of([&] { Tensor::concat({Tensor::zeros({1}), none}); }),
+            "[concat] an operand is no tensor");
   EXPECT_EQ(user_error_of([&] { none.realize(); }),
             "this Tensor is no tensor: it was never given one");
 }
