@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sysconfig
 import tempfile
 import time
 
@@ -22,6 +23,7 @@ class Entry:
     form: str = ""  # the form of the model that it reads; empty: the first
     settings: tuple = ()  # (key, value) ...
     environment: tuple = ()
+    machinery: tuple = ()  # of the environment, too, but no choice: where its libraries are
 
     @property
     def flags(self):
@@ -50,7 +52,8 @@ def openvino_entries(case, threads):
 
 def onednn_entries(case, threads):
     if "rows" in case.settings:  # it is told of products, not of models
-        yield Entry("onednn", BIN / "onednn")
+        driver = pathlib.Path(sysconfig.get_paths()["data"]) / "lib/libintelocl.so"  # its package names another path
+        yield Entry("onednn", BIN / "onednn", machinery=(("OCL_ICD_FILENAMES", str(driver)), ("ONEDNN_VERBOSE", "0")))
 
 
 PEERS = {"onnxruntime": onnxruntime_entries, "openvino": openvino_entries, "onednn": onednn_entries}
@@ -76,7 +79,7 @@ class Process:
         self.errors = tempfile.TemporaryFile("w+")
         begin = time.perf_counter()
         self.process = subprocess.Popen([entry.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, text=True, env={**os.environ, **dict(entry.environment)},
+                                        stderr=self.errors, text=True, env={**os.environ, **dict(entry.environment + entry.machinery)},
                                         preexec_fn=lambda: os.sched_setaffinity(0, cores))
         for line in self.job(threads):
             self.tell(line)
