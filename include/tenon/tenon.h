@@ -43,4 +43,5 @@
 #include "tenon/session.h"
 #include "tenon/specialization.h"
 #include "tenon/tensor.h"
+#include "tenon/trace.h"
 #include "tenon/variable.h"

@@ -2,6 +2,7 @@
 #include "api/compile_log.h"
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "plan/plan_arena.h"
 #include "plan/typical.h"
 
@@ -9,6 +10,12 @@ namespace tenon {
 
 void log_compiled(const std::string& name, const program::Program& program,
                   const CompileStats& stats) {
+  if (tracing()) {
+    const std::chrono::duration<double, std::milli> took(stats.milliseconds);
+    const auto end = TraceClock::now();
+    trace_event("compile", name, program::name_of(program.device),
+                end - std::chrono::duration_cast<TraceClock::duration>(took), end);
+  }
   if (!log_enabled(LogLevel::Info)) return;
   if (stats.from_disk) {
     log(LogLevel::Info, "loaded {} for {} from the disk cache in {:.1f} ms: {} kernels, {} steps",

@@ -1,5 +1,5 @@
-// TENON_LOG=debug: a line for each run, with its time and its extents. Where nobody listens a run
-// pays one relaxed load.
+// TENON_LOG=debug: a line for each run, with its time and its extents; likewise an event of the
+// trace. Where nobody listens a run pays two relaxed loads.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class RunLog {
  private:
   using Clock = std::chrono::steady_clock;
   void say(const std::string& name, const std::string& what) const;
-  bool wanted_;
+  bool logged_, traced_;
   Clock::time_point begin_;
 };
 

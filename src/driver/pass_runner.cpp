@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/trace.h"
 
 namespace tenon::driver {
 
@@ -21,10 +22,11 @@ graph::Graph PassRunner::operator()(std::string_view name,
 }
 
 void PassRunner::record(std::string_view name, std::chrono::steady_clock::time_point start) const {
-  const std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
+  const auto end = std::chrono::steady_clock::now();
+  const std::chrono::duration<double, std::milli> elapsed = end - start;
   times_.push_back({std::string(name), elapsed.count()});
   log(LogLevel::Debug, "{}: {} took {:.2f} ms", options_.name, name, elapsed.count());
+  if (tracing()) trace_event("pass", name, options_.name, start, end);
 }
 
 }  // namespace tenon::driver

@@ -16,6 +16,7 @@
 #include "program/program.h"
 #include "runtime/memory.h"
 #include "runtime/step_list.h"
+#include "runtime/step_observer.h"
 #include "runtime/timeline.h"
 
 namespace tenon::runtime {
@@ -51,6 +52,11 @@ class StepRunner {
   // found out of range by a kernel is a User error that names the step, here or when the stream is
   // synchronized; a stop that was asked for is the User error "[run] cancelled".
   virtual Status run(std::byte* scratch, const std::stop_token& stop) = 0;
+  // Likewise, and tells of each step, where the device can.
+  virtual Status run_observed(std::byte* scratch, const std::stop_token& stop,
+                              StepObserver& /*observer*/) {
+    return run(scratch, stop);
+  }
   bool was_stopped() const { return was_stopped_; }  // whether that ended the last run
 
  protected:

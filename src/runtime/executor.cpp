@@ -7,6 +7,7 @@
 
 #include "program/verify.h"
 #include "runtime/cpu/cpu_stream.h"
+#include "runtime/trace_of_steps.h"
 
 namespace tenon::runtime {
 
@@ -199,7 +200,10 @@ void Executor::point(StepRunner& steps) {
 }
 
 Status Executor::walk(StepRunner& steps, const RunOptions& options) {
-  Status status = steps.run(scratch_.data(), options.stop);
+  StepObserver* observer = options.observer ? options.observer : trace_of_steps();
+  if (observer) observer->begins(steps.steps(), binder_.variables(), binder_.values());
+  Status status = observer ? steps.run_observed(scratch_.data(), options.stop, *observer)
+                           : steps.run(scratch_.data(), options.stop);
   cancelled_ = !status.ok() && steps.was_stopped();
   return status;
 }

@@ -37,7 +37,10 @@ class StepList {
   // At the extents resolved last. The tables stay where they are.
   int64_t grid(int index) const { return dims_[at(index).grid]; }
   int64_t scratch_bytes(int index) const { return dims_[at(index).scratch]; }  // per worker
-  double microseconds(int index) const;                                        // by the estimate
+  int64_t flops(int index) const { return dims_[at(index).flops]; }
+  int64_t bytes(int index) const { return dims_[at(index).bytes]; }
+  const program::Program& program() const { return *program_; }
+  double microseconds(int index) const;  // by the estimate
   std::span<void* const> pointers(int index) const {
     return {pointers_.data() + at(index).pointers, step(index).buffers.size()};
   }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "tenon/active_extent.h"
 #include "tenon/dispatch.h"
 #include "tenon/fusion_report.h"
@@ -28,34 +29,16 @@ std::string FusionReport::to_string() const {
   return text;
 }
 
-namespace {
-
-std::string json(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += fmt::format("\\{}", c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
-}  // namespace
-
 std::string FusionReport::to_json() const {
   std::vector<std::string> rows, misses;
   for (const Count& count : counts) {
     rows.push_back(fmt::format(R"({{"pattern": {}, "before": {}, "found": {}}})",
-                               json(count.pattern), count.before, count.found));
+                               json_text(count.pattern), count.before, count.found));
   }
   for (const Missed& each : missed) {
     misses.push_back(fmt::format(R"({{"pattern": {}, "origin": {}, "reason": {}, "hint": {}}})",
-                                 json(each.pattern), json(each.origin), json(each.reason),
-                                 json(each.hint)));
+                                 json_text(each.pattern), json_text(each.origin),
+                                 json_text(each.reason), json_text(each.hint)));
   }
   return fmt::format(R"({{"counts": [{}], "missed": [{}]}})", fmt::join(rows, ", "),
                      fmt::join(misses, ", "));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/run_owned.h"
+#include "runtime/step_observer.h"
 #include "tests/runtime/test_program.h"
 
 namespace tenon::runtime {
@@ -160,6 +161,55 @@ TEST_F(WaveTest, StepsThatCannotOccupyAllThreadsAreOneBatch) {
   EXPECT_EQ(calls_of(35, 4), 6);  // two each
   EXPECT_EQ(calls_of(20, 1), 3);
   EXPECT_GT(calls_of(1000, 4), 12);  // all four each, one after the other
+}
+
+// Which steps it was told of, and how many kernels ran at once.
+class Witness : public StepObserver {
+ public:
+  void begins(const StepList& steps, const Variables& variables,
+              std::span<const int64_t> values) override {
+    EXPECT_EQ(steps.size(), 4);
+    EXPECT_EQ(values[static_cast<size_t>(variables.at("n"))], 100);
+  }
+  void ran(const StepList& steps, int index, StepClock::time_point begin,
+           StepClock::time_point end) override {
+    EXPECT_LE(last_, begin);
+    EXPECT_LE(begin, end);
+    last_ = end;
+    origins.push_back(steps.step(index).origin);
+  }
+  std::vector<std::string> origins;
+
+ private:
+  StepClock::time_point last_{};
+};
+
+TEST_F(WaveTest, StepsThatAreObservedRunOneAfterTheOther) {
+  for (const int64_t microseconds : {0, 20, 35, 1000}) {
+    auto executor = load(microseconds);
+    Witness witness;
+    EXPECT_TRUE(run(*executor, 100, {.observer = &witness}).ok());
+    const std::vector<std::string> all = {"product 0", "product 1", "product 2", "sum"};
+    EXPECT_EQ(witness.origins, all);
+    EXPECT_TRUE(run(*executor, 100, {}).ok());
+    EXPECT_EQ(witness.origins.size(), 4u) << "a run that is not observed tells nothing";
+  }
+}
+
+TEST_F(WaveTest, AnObservedRunReportsFaultsAndIsCancelled) {
+  auto executor = load(20, {scale<2>, fault_7, scale<8>, sum});
+  class : public StepObserver {
+    void ran(const StepList&, int, StepClock::time_point, StepClock::time_point) override {}
+  } nothing;
+  const Status status = run(*executor, 10, {.observer = &nothing});
+  ASSERT_FALSE(status.ok());
+  EXPECT_STREQ(status.error().what(),
+               "[scale] product 1: index 7 lies outside 0..4 of input \"x\"");
+  auto stopped = load(20, {scale_and_stop, scale<4>, scale<8>, sum});
+  stop_after_first_call = std::stop_source();
+  EXPECT_FALSE(
+      run(*stopped, 10, {.stop = stop_after_first_call.get_token(), .observer = &nothing}).ok());
+  EXPECT_TRUE(stopped->cancelled());
 }
 
 TEST_F(WaveTest, TheFaultOfTheFirstStepIsReported) {

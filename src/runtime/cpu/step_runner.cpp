@@ -145,11 +145,29 @@ Status CpuStepRunner::run(std::byte* scratch, const std::stop_token& stop) {
   was_stopped_ = false;
   for (const Batch& batch : batches_) {
     run_batch(batch, scratch, stop);
-    if (Status status = check_faults(batch.threads); !status.ok()) return status;
-    was_stopped_ = stop.stop_requested();
-    if (was_stopped_) return user_error("[run] cancelled");
+    if (Status status = check(batch, stop); !status.ok()) return status;
   }
   return {};
+}
+
+Status CpuStepRunner::run_observed(std::byte* scratch, const std::stop_token& stop,
+                                   StepObserver& observer) {
+  was_stopped_ = false;
+  for (int i = 0; i < steps_.size(); ++i) {
+    const int threads = std::min(calls_[static_cast<size_t>(i)].threads, workers_);
+    const Batch alone{i, i + 1, threads, 0, 0};
+    const auto begin = StepClock::now();
+    run_batch(alone, scratch, stop);
+    observer.ran(steps_, i, begin, StepClock::now());
+    if (Status status = check(alone, stop); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status CpuStepRunner::check(const Batch& batch, const std::stop_token& stop) {
+  if (Status status = check_faults(batch.threads); !status.ok()) return status;
+  was_stopped_ = stop.stop_requested();
+  return was_stopped_ ? Status(user_error("[run] cancelled")) : Status();
 }
 
 // The first step of those that failed.

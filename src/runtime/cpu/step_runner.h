@@ -23,6 +23,8 @@ class CpuStepRunner : public StepRunner {
   int64_t scratch_bytes() const override { return scratch_bytes_ * workers_; }
   // When it returns, the steps have run: a stop ends it at the next piece of work.
   Status run(std::byte* scratch, const std::stop_token& stop) override;
+  Status run_observed(std::byte* scratch, const std::stop_token& stop,
+                      StepObserver& observer) override;
 
  private:
   struct Call {
@@ -54,6 +56,8 @@ class CpuStepRunner : public StepRunner {
   void run_batch(const Batch& batch, std::byte* scratch, const std::stop_token& stop);
   void run_items(int step, int64_t begin, int64_t end, std::byte* scratch, int worker,
                  const std::stop_token& stop);
+  // Whether the run goes on after that batch.
+  Status check(const Batch& batch, const std::stop_token& stop);
   Status check_faults(int workers);
 
   std::shared_ptr<const KernelFunctions> functions_;
