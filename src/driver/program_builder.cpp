@@ -9,6 +9,7 @@
 #include "graph/state.h"
 #include "kernel/in_place.h"
 #include "lower/lower.h"
+#include "schedule/dot2.h"
 
 namespace tenon::driver {
 
@@ -17,6 +18,18 @@ using program::BufferKind;
 using program::BufferRef;
 
 namespace {
+
+// By the tiles of its contractions.
+program::Arithmetic arithmetic_of(const kernel::Kernel& scheduled) {
+  if (schedule::has_dot2(scheduled)) return program::Arithmetic::Bf16;
+  auto found = program::Arithmetic::F32;
+  kernel::for_each(scheduled.body, [&](const kernel::Stmt& stmt) {
+    const auto* mma = stmt.as<kernel::Mma>();
+    if (mma && scheduled.buffers[static_cast<size_t>(mma->acc)].dtype == DType::I32)
+      found = program::Arithmetic::Int8;
+  });
+  return found;
+}
 
 // At least the extent, and free of the extent's upper bound.
 Symbol capacity_symbol(const std::string& name, int axis, const Dim& extent) {
@@ -315,6 +328,7 @@ program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
   step.scratch_bytes = kernel.scratch_bytes();
   step.flops = kernel.flops;
   step.bytes = kernel.bytes;
+  step.arithmetic = arithmetic_of(kernel);
   step.kind = kernel.name;
   step.origin = origin;
   step.in_place = kernel::in_place_pairs(kernel);

@@ -168,6 +168,14 @@ class AttentionRow {
             query_ = region_.local_row("query", f_, width_);
 };
 
+// How many keys all queries of a head see together.
+Dim seen_keys(const graph::Attributes& attributes, const Dim& queries, const Dim& keys) {
+  Dim seen = queries * keys;
+  if (attributes.integer("causal") != 0) seen = max(seen - floordiv(queries * (queries - 1), 2), 0);
+  const int64_t window = attributes.integer("window");
+  return window > 0 ? min(seen, queries * window) : seen;
+}
+
 }  // namespace
 
 Lowered lower_attention(Region& region, bool turns) {
@@ -189,7 +197,7 @@ Lowered lower_attention(Region& region, bool turns) {
                       floordiv(at[2], shared_by)};
     return AttentionRow(region, place, turns).statements();
   });
-  region.kernel().flops = batch * queries * keys * (4 * heads * width);
+  region.kernel().flops = batch * seen_keys(attributes, queries, keys) * (4 * heads * width);
   return region.finish("attention", std::move(body));
 }
 

@@ -71,6 +71,7 @@ ExprRef Region::compute(Value value, const Index& index) {
       return at(node.operand(0),
                 broadcast_index(node.operand(0).shape(), index, node.types()[0].shape));
     case graph::Op::Slice: {
+      reads_part(node.operand(0), node);
       Index source(axis_count);
       for (size_t i = 0; i < axis_count; ++i) {
         source[i] = attributes.dims("starts")[i] + index[i] * attributes.integers("steps")[i];

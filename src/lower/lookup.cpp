@@ -64,6 +64,7 @@ Dim Region::look_up(Value indices, const Index& where, const Dim& extent, Value 
 ExprRef Region::gather(const Node& node, const Index& index) {
   const auto axis = node.attributes().integer("axis");
   const Value data = node.operand(0), indices = node.operand(1);
+  reads_part(data, node);
   const int64_t width = indices.shape().rank();
   const Index where(index.begin() + axis, index.begin() + axis + width);
   Index source(index.begin(), index.begin() + axis);
@@ -75,6 +76,7 @@ ExprRef Region::gather(const Node& node, const Index& index) {
 ExprRef Region::gather_elements(const Node& node, const Index& index) {
   const auto axis = node.attributes().integer("axis");
   const Value data = node.operand(0);
+  reads_part(data, node);
   Index source = index;
   source[static_cast<size_t>(axis)] =
       look_up(node.operand(1), index, data.shape()[static_cast<int>(axis)], data);
@@ -84,6 +86,7 @@ ExprRef Region::gather_elements(const Node& node, const Index& index) {
 ExprRef Region::gather_nd(const Node& node, const Index& index) {
   const int64_t batch = node.attributes().integer("batch_dims");
   const Value data = node.operand(0), indices = node.operand(1);
+  reads_part(data, node);
   const int rank = indices.shape().rank();
   const Index where(index.begin(), index.begin() + (rank - 1));
   Index source(index.begin(), index.begin() + batch);

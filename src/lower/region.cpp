@@ -8,6 +8,7 @@
 namespace tenon::lower {
 
 using namespace kernel;
+using graph::Node;
 using graph::Value;
 
 namespace {
@@ -209,15 +210,32 @@ ExprRef Region::at(Value value, const Index& index) {
   return compute(value, index);
 }
 
-Lowered Region::finish(std::string name, Block body) {
-  kernel_.name = std::move(name);
-  kernel_.body = std::move(body);
+void Region::reads_part(Value data, const graph::Node& node) {
+  if (regions_.stored.contains(data)) partly_read_by_[{data.node, data.result}].insert(&node);
+}
+
+Dim Region::least_bytes() const {
   Dim bytes = 0;
   for (const Value& value : arguments_) {
     const bool updates = value == root_ && value.op() == graph::Op::Update;  // new rows only
-    bytes = bytes + (updates ? value.node->operand(1) : value).type().bytes();
+    const TensorType& type = (updates ? value.node->operand(1) : value).type();
+    const auto readers = partly_read_by_.find({value.node, value.result});
+    if (readers == partly_read_by_.end()) {
+      bytes = bytes + type.bytes();
+      continue;
+    }
+    Dim elements = 0;
+    for (const Node* node : readers->second)
+      elements = elements + node->types()[0].shape.elements();
+    bytes = bytes + min(elements, type.shape.elements()) * size_of(type.dtype);
   }
-  kernel_.bytes = bytes;
+  return bytes;
+}
+
+Lowered Region::finish(std::string name, Block body) {
+  kernel_.name = std::move(name);
+  kernel_.body = std::move(body);
+  kernel_.bytes = least_bytes();
   kernel_.dims = free_symbols(kernel_);  // of costs too
   // The result goes last, so that callers know where it is.
   const auto it = std::find(arguments_.begin(), arguments_.end(), root_);

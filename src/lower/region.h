@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ class Region {
   kernel::Block around(kernel::LoopKind kind, const Symbol& symbol, const Dim& extent,
                        kernel::Block body) const;
   int argument(graph::Value value);
+  // `node` reads, for each of its elements, one of `data` at most: of a table few rows, as a rule.
+  void reads_part(graph::Value data, const graph::Node& node);
+  Dim least_bytes() const;
 
   graph::Value root_;
   const fuse::Regions& regions_;
@@ -75,6 +79,8 @@ class Region {
   kernel::Kernel kernel_;
   std::vector<graph::Value> arguments_;
   std::map<std::pair<const graph::Node*, int>, int> buffers_;
+  // Of arguments of which not all is read: by whom.
+  std::map<std::pair<const graph::Node*, int>, std::set<const graph::Node*>> partly_read_by_;
   std::vector<kernel::Guard> guards_;  // of every load and let that is made now
   kernel::Block lets_;
   std::map<std::string, Symbol> let_names_;  // by what is looked up: the same look-up is made once

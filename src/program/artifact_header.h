@@ -27,7 +27,7 @@ constexpr size_t align_artifact(size_t bytes) {
 struct ArtifactHeader {
   // Not text, and damaged where a transfer took it for text.
   static constexpr std::array<uint8_t, 8> kMagic = {0x89, 'T', 'N', 'N', '\r', '\n', 0x1a, '\n'};
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 4;
 
   std::array<uint8_t, 8> magic = kMagic;
   uint32_t version = kVersion;

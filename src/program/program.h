@@ -56,6 +56,10 @@ struct BufferRef {
   bool operator==(const BufferRef&) const = default;
 };
 
+// What most of a step's operations are: a machine has a rate for each. Multiply-adds of f32 (and of
+// whatever else is no product below), products of bf16 pairs, products of 8-bit integers.
+enum class Arithmetic : uint8_t { F32, Bf16, Int8 };
+
 struct Step {
   int code = 0;  // into Program::code
   std::vector<BufferRef> buffers;
@@ -64,7 +68,8 @@ struct Step {
   Dim grid = 1;           // number of work items
   Dim scratch_bytes = 0;  // per worker
   Dim flops = 0,
-      bytes = 0;       // the least the step must compute and move; decides the number of threads
+      bytes = 0;  // the least the step must compute and move; decides the number of threads
+  Arithmetic arithmetic = Arithmetic::F32;
   std::string kind;    // "linear", "attention", ...
   std::string origin;  // the ops and layers it came from
   // A written buffer and one that is read, as positions: the first may take the second's memory,

@@ -217,6 +217,7 @@ Step ProgramReader::step(const file::Step& from) {
     return std::pair<int, int>(each->result(), each->operand());
   });
   step.with_previous = from.with_previous();
+  step.arithmetic = read_enum(from.arithmetic(), Arithmetic::Int8);
   return step;
 }
 

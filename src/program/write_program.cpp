@@ -154,7 +154,8 @@ Offset<file::Step> ProgramWriter::step(const Step& step) {
   return file::CreateStep(to_, static_cast<uint32_t>(step.code), to_.CreateVectorOfStructs(buffers),
                           to_.CreateVector(step.writes), numbers(step.dims), grid, scratch, flops,
                           bytes, text(step.kind), text(step.origin),
-                          to_.CreateVectorOfStructs(in_place), step.with_previous);
+                          to_.CreateVectorOfStructs(in_place), step.with_previous,
+                          static_cast<uint8_t>(step.arithmetic));
 }
 
 Offset<file::HostTensor> ProgramWriter::host_tensor(const HostStep::Tensor& tensor) {

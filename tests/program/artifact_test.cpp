@@ -135,11 +135,11 @@ TEST(Artifact, SaysThatItIsOfAnotherVersion) {
   bytes[8] = 9;
   EXPECT_STREQ(read(with_right_digest(bytes)).error().what(),
                "[file] the artifact cannot be used: it has version 9 of the format, this is a "
-               "reader of version 3: a newer Tenon is needed");
+               "reader of version 4: a newer Tenon is needed");
   bytes[8] = 2;
   EXPECT_STREQ(read(with_right_digest(bytes)).error().what(),
                "[file] the artifact cannot be used: it has version 2 of the format, this is a "
-               "reader of version 3: compile anew");
+               "reader of version 4: compile anew");
 }
 
 TEST(Artifact, LongTextsOfManyStepsComeBack) {

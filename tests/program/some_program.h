@@ -95,6 +95,7 @@ inline Program some_program() {
               .scratch_bytes = Dim(n) * 64,
               .flops = Dim(n) * Dim(n) * 8,
               .bytes = Dim(n) * 32,
+              .arithmetic = Arithmetic::Bf16,
               .kind = "linear",
               .origin = "/layer.0/MatMul"},
              {.code = 1,
