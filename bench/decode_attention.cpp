@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/bandwidth_probe.h"
 #include "bench/report.h"
 #include "bench/subject.h"
+#include "measure/bandwidth_probe.h"
 #include "tenon/tenon.h"
 
 namespace tenon::bench {
@@ -57,11 +57,11 @@ bool time_decode_attention() {
   constexpr int kRounds = 7, kRuns = 3;
   std::vector<double> times, probes, shares;
   for (int round = 0; round < kRounds; ++round) {
-    const double before = read_rate();
+    const double before = measure::read_rate();
     const auto start = Clock::now();
     for (int i = 0; i < kRuns; ++i) read_token();
     times.push_back(seconds_since(start) / kRuns / kSequences);
-    probes.push_back(std::max(before, read_rate()));
+    probes.push_back(std::max(before, measure::read_rate()));
     shares.push_back(bytes / 1e9 / times.back() / probes.back());
   }
   const double share = median(shares);

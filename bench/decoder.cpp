@@ -18,12 +18,12 @@
 
 #include "api/graph_state.h"
 #include "base/error.h"
-#include "bench/bandwidth_probe.h"
 #include "bench/decode_attention.h"
 #include "bench/program.h"
 #include "bench/report.h"
 #include "bench/subject.h"
 #include "graph/interpret.h"
+#include "measure/bandwidth_probe.h"
 #include "tenon/tenon.h"
 
 namespace tenon::bench {
@@ -202,11 +202,11 @@ bool time(const Row& row, const Device& device) {
   constexpr int kRounds = 7, kRuns = 4;
   std::vector<double> shares, times, probes;
   for (int round = 0; round < kRounds; ++round) {
-    const double before = device == Device::Cpu() ? read_rate() : 0;
+    const double before = device == Device::Cpu() ? measure::read_rate() : 0;
     const auto start = Clock::now();
     for (int i = 0; i < kRuns; ++i) compiled.run_raw({{"x", token}});
     const double seconds = seconds_since(start) / kRuns;
-    const double probe = std::max(before, device == Device::Cpu() ? read_rate() : 0);
+    const double probe = std::max(before, device == Device::Cpu() ? measure::read_rate() : 0);
     times.push_back(seconds);
     probes.push_back(probe);
     shares.push_back(probe > 0 ? bytes / 1e9 / seconds / probe : 0);

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "api/peak_probe.h"
 #include "bench/program.h"
 #include "bench/subject.h"
 #include "graph/graph.h"
 #include "import/onnx/onnx.h"
+#include "measure/peak_probe.h"
 #include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {
@@ -32,7 +32,7 @@ using bench::Subject;
 bool glance(const std::string& name, Subject& subject, double gate) {
   double peak = 0, best = 0;
   for (int round = 0; round < 60; ++round) {
-    peak = std::max(peak, measure_peak_gflops(1, 1, 4));
+    peak = std::max(peak, measure::measure_peak_gflops(1, 1, 4));
     const auto slice = Clock::now();
     int runs = 0;
     do subject.run(), ++runs;
@@ -55,7 +55,7 @@ bool measure(const std::string& name, Subject& subject, double gate, int tries) 
   if (name.find(only_rows) == std::string::npos) return true;
   if (tries == 0) return glance(name, subject, gate);
   for (int attempt = 0; attempt < tries; ++attempt) {
-    const double before = measure_peak_gflops(1, 1, 1000);
+    const double before = measure::measure_peak_gflops(1, 1, 1000);
     std::vector<double> rates;
     const auto start = Clock::now();
     while (seconds_since(start) < 1.5 || rates.size() < 7) {
@@ -65,7 +65,7 @@ bool measure(const std::string& name, Subject& subject, double gate, int tries) 
       while (seconds_since(slice) < 0.05);
       rates.push_back(subject.flops() * runs / seconds_since(slice) * 1e-9);
     }
-    const double after = measure_peak_gflops(1, 1, 1000);
+    const double after = measure::measure_peak_gflops(1, 1, 1000);
     const double drift = std::abs(before - after) / std::max(before, after);
     if (drift > 0.03) {
       fmt::print(stderr, "{}: probes differ by {:.1f}%, taken again\n", name, 100 * drift);

@@ -14,13 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "bench/bandwidth_probe.h"
 #include "bench/program.h"
 #include "bench/subject.h"
 #include "graph/graph.h"
+#include "measure/bandwidth_probe.h"
 
 namespace tenon::bench {
 namespace {
+
+using measure::Store;
+using measure::Traffic;
 
 constexpr size_t kRounds = 5;
 constexpr double kMostDrift = 0.03;

@@ -1,5 +1,6 @@
 // What the compiler tells about a model: which patterns it fused, which it missed and why, and
-// which ops ran as kernels of the backend. And how to decide that otherwise.
+// which ops ran as kernels of the backend, and how to decide that otherwise. Then what each kernel
+// of a run takes, beside what this machine could do at best.
 #include <cstdio>
 
 #include "tenon/tenon.h"
@@ -48,6 +49,36 @@ void show(const char* title, const tenon::CompileOptions& options) {
   std::printf("  %d steps\n", compiled.stats().steps);
 }
 
+const char* name_of(tenon::Bound bound) {
+  switch (bound) {
+    case tenon::Bound::Compute:
+      return "computing";
+    case tenon::Bound::Cache:
+      return "a cache";
+    case tenon::Bound::Memory:
+      return "memory";
+  }
+  return "";
+}
+
+// Short slices and few runs: for a look, not for a figure.
+void show_receipts() {
+  tenon::CompiledGraph graph = tenon::Session().compile(model());
+  graph.set_param("w", std::vector<float>(kHidden * kHidden, 0.01F));
+  graph.set_param("b", std::vector<float>(kHidden, 0.5F));
+  const std::vector<float> x(32 * kHidden, 1);
+  const tenon::RunReceipt receipt =
+      graph.receipt({{"x", tenon::view(x, {1, 32, kHidden})}}, {.seconds = 0, .slice_ms = 1});
+  std::printf("a run takes %.4f ms, the machine at best %.4f\n", receipt.milliseconds,
+              receipt.floor_ms);
+  for (const tenon::KernelReceipt& kernel : receipt.kernels)
+    std::printf("  %s of %s: %.0f%% of the run at %.0f%% of its limit, bound by %s (%s)\n",
+                kernel.name.c_str(), kernel.origins[0].c_str(), 100 * kernel.share_of_run,
+                100 * kernel.share_of_limit(), name_of(kernel.bound), kernel.limit.c_str());
+  for (const std::string& line : receipt.below(0.8, 0.5)) std::printf("  %s\n", line.c_str());
+  std::printf("receipts of %zu kernels\n", receipt.kernels.size());
+}
+
 }  // namespace
 
 int main() {
@@ -79,5 +110,7 @@ int main() {
   }
   tenon::check_fusion_clean(tenon::CompilePipeline().compile_mir(model()).fusion);
   std::printf("nothing is missed\n");
+
+  show_receipts();
   return 0;
 }

@@ -19,6 +19,7 @@
 #include "tenon/fusion_report.h"
 #include "tenon/handle.h"
 #include "tenon/param_store.h"
+#include "tenon/receipt.h"
 #include "tenon/specialization.h"
 #include "tenon/tensor.h"
 
@@ -206,6 +207,11 @@ class CompiledGraph {
   // The bytes of arena and scratch that a run takes at these extents, one for every dim, and with
   // the present number of threads. Models with branches or loops are Unsupported: only a run knows.
   int64_t peak_bytes(const DimBinding& extents);
+
+  // Runs with these inputs for a while and tells of each kernel what it computes, moves and takes,
+  // and what this machine, measured before and after on as many threads, would take at best. States
+  // are left as they were. Of graphs on a CPU; any other is Unsupported.
+  RunReceipt receipt(const NamedInputs& inputs, const ReceiptOptions& options = {});
 
   void set_threads(int threads);  // at most as many as this process may use
 

@@ -49,7 +49,7 @@ TEST_F(CacheCli, ShowsChecksAndClearsTheCache) {
   EXPECT_EQ(tenon("cache why " + model).out, model + ": not there, the cache is empty\n");
   EXPECT_EQ(tenon("run " + model + " --dim batch=1 --dim seq=4").code, 0);
   EXPECT_NE(tenon("cache why " + model).out.find(model + ": there, "), std::string::npos);
-  EXPECT_EQ(tenon("cache why " + model + " --policy always_bf16").out,
+  EXPECT_EQ(tenon("cache why " + model + " --precision always_bf16").out,
             model +
                 ": not there; the nearest entry differs in\n"
                 "  precision_policy: wanted always_bf16, kept always_f32\n");

@@ -34,10 +34,13 @@ TEST_F(Cli, UsageErrorsListWhatExists) {
   expect_error("run x.onnx --dim seq=8x", 2, "'8x' is not an extent");
   expect_error("run x.onnx --input a=8x8:noise", 2, "random, random:LO..HI, zeros or ones");
   expect_error("run x.onnx --input a=8x8:random:5", 2, "'5' is not a range LO..HI");
-  expect_error("run x.onnx --policy always_f31", 2,
-               "policy 'always_f31' is not known; there are: always_f32, always_f16, always_bf16");
-  expect_error("run x.onnx --precision f31", 2,
-               "precision 'f31' is not known; there are: f32, tf32, bf16");
+  for (const char* command : {"run", "bench"}) {
+    expect_error(std::string(command) + " x.onnx --precision f31", 2,
+                 "precision 'f31' is not known; there are: f32, f16, bf16, int8, tf32, always_f32, "
+                 "always_f16, always_bf16, auto_mixed, auto_mixed_conservative, dynamic_int8");
+  }
+  expect_error("bench x.onnx --require lots", 2, "--require: 'lots' is not a number from 0 to 100");
+  expect_error("bench x.onnx --require-kernel 101%", 2, "'101' is not a number from 0 to 100");
   for (const char* command : {"run", "bench", "show"}) {
     expect_error(std::string(command) + " x.onnx --codegen fortran", 2,
                  "generator 'fortran' is not known; there are: llvm, c");

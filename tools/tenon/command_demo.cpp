@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "api/peak_probe.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "measure/peak_probe.h"
 #include "tools/make_encoder/encoder_model.h"
 #include "tools/tenon/commands.h"
 #include "tools/tenon/compile.h"
@@ -47,7 +47,7 @@ void demo(const DemoOptions& options) {
   fmt::print(
       "MiniLM-shape encoder (6 layers, hidden 384), f32, {} thread{}, {}: {} kernels compiled in "
       "{:.0f} ms\n\n",
-      threads, threads == 1 ? "" : "s", peak_probe_isa(), graph.stats().kernels,
+      threads, threads == 1 ? "" : "s", measure::peak_probe_isa(), graph.stats().kernels,
       graph.stats().milliseconds);
   fmt::print("{:>7} {:>5} {:>10} {:>10} {:>11} {:>14} {:>17}\n", "batch", "seq", "first ms", "ms",
              "GFLOP/s", "share of peak", "kernels compiled");
@@ -55,14 +55,15 @@ void demo(const DemoOptions& options) {
   for (const auto& [batch, seq] : kRequests) {
     Inputs inputs = plan_inputs(graph, {}, {{"batch", batch}, {"seq", seq}});
     fill_inputs(graph, {}, inputs);
-    const double peak = measure_peak_gflops(threads, 3, 10);
+    const double peak = measure::measure_peak_gflops(threads, 3, 10);
     const Timing timing = time_runs(graph, inputs, 0, 0.3);
     const double gflops = graph.flops_of_last_run() / (timing.median() * 1e6);
     const int kernels = graph.stats().kernels - known_kernels;
     known_kernels = graph.stats().kernels;
     fmt::print("{:>7} {:>5} {:>10.2f} {:>10.2f} {:>11.1f} {:>13.0f}% {:>17}\n", batch, seq,
                timing.first_ms, timing.median(), gflops,
-               100 * gflops / std::max(peak, measure_peak_gflops(threads, 3, 10)), kernels);
+               100 * gflops / std::max(peak, measure::measure_peak_gflops(threads, 3, 10)),
+               kernels);
     std::fflush(stdout);
   }
   fmt::print(

@@ -26,7 +26,6 @@ struct ModelOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy or NAME=SHAPE:FILL
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
-  std::string policy;     // of precision; empty: always_f32
   std::string optimizer;  // of schedules; empty: TENON_OPTIMIZER, or analytic
   std::string codegen;    // what generates machine code; empty: TENON_CODEGEN, or llvm
   std::string device;     // empty: cpu, or what an artifact was compiled for
@@ -51,8 +50,11 @@ struct BenchOptions : ModelOptions {
   std::string threads;   // COUNT[,COUNT...]; empty: all
   int runs = 0;          // 0: as many as `seconds` allow
   double seconds = 1;    // per configuration
-  double probe_ms = 20;  // length of a slice of the peak probe
+  double probe_ms = 20;  // length of a slice of the probes
   bool json = false;
+  bool receipts = false;
+  double require = 0, require_kernel = 0;  // percent of what the machine does at best; 0: nothing
+  bool wants_receipts() const { return receipts || require > 0 || require_kernel > 0; }
 };
 
 struct ShowOptions {
@@ -98,7 +100,7 @@ struct DemoOptions {
 
 void compile(const CompileCommand& options);
 void run(const RunOptions& options);
-void bench(const BenchOptions& options);
+int bench(const BenchOptions& options);  // the exit code: 1 where less is reached than required
 void show(const ShowOptions& options);
 void show_artifact(const ShowOptions& options);  // of a file that compile wrote
 void demo(const DemoOptions& options);

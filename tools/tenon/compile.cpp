@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "codegen/generator.h"
-#include "legalize/precision.h"
 #include "program/artifact_header.h"
-#include "schedule/precision.h"
+#include "tools/tenon/precision.h"
 
 namespace tenon::cli {
 
@@ -62,11 +61,9 @@ bool is_artifact(const std::string& path) {
 namespace {
 
 CompiledGraph load_artifact(const ModelOptions& options) {
-  if (!options.codegen.empty() || options.precision != "f32" || !options.policy.empty() ||
-      !options.optimizer.empty())
-    throw UsageError(
-        "{} is compiled: --codegen, --precision, --policy and --optimizer were decided then",
-        options.model);
+  if (!options.codegen.empty() || options.precision != "f32" || !options.optimizer.empty())
+    throw UsageError("{} is compiled: --codegen, --precision and --optimizer were decided then",
+                     options.model);
   std::optional<Device> device;
   if (!options.device.empty()) device = parse_device(options.device);
   CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
@@ -75,29 +72,17 @@ CompiledGraph load_artifact(const ModelOptions& options) {
   return graph;
 }
 
-std::optional<PrecisionOptions> policy_of(const ModelOptions& options) {
-  if (options.policy.empty()) return std::nullopt;
-  const auto policy = legalize::parse_precision_policy(options.policy);
-  if (!policy || *policy == PrecisionPolicy::Custom)
-    throw UsageError("policy '{}' is not known; there are: {}", options.policy,
-                     fmt::join(std::span(legalize::kPrecisionPolicies).first(6), ", "));
-  return PrecisionOptions{.policy = *policy};
-}
-
 }  // namespace
 
 CompileOptions compile_options(const ModelOptions& options) {
-  if (!schedule::parse_precision(options.precision))
-    throw UsageError("precision '{}' is not known; there are: {}", options.precision,
-                     fmt::join(schedule::kPrecisions, ", "));
   const Device device = parse_device(options.device);
   check_codegen(options.codegen, device);
-  return {.device = device,
-          .cpu = options.cpu,
-          .codegen = options.codegen,
-          .precision = options.precision,
-          .precision_policy = policy_of(options),
-          .optimizer = parse_optimizer(options.optimizer)};
+  CompileOptions result{.device = device,
+                        .cpu = options.cpu,
+                        .codegen = options.codegen,
+                        .optimizer = parse_optimizer(options.optimizer)};
+  set_precision(options.precision, result);
+  return result;
 }
 
 CompiledGraph compile_model(const ModelOptions& options, int threads, bool disk_cache) {

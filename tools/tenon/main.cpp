@@ -13,6 +13,7 @@
 #include "tenon/version.h"
 #include "tools/tenon/arguments.h"
 #include "tools/tenon/commands.h"
+#include "tools/tenon/precision.h"
 
 namespace tenon::cli {
 namespace {
@@ -96,27 +97,15 @@ struct CommandLine {
   // What decides the code of a model.
   static void add_compile_options(CLI::App* command, ModelOptions& options) {
     add_precision(command, options.precision);
-    add_policy(command, options.policy);
     add_optimizer(command, options.optimizer);
     add_codegen(command, options.codegen);
     add_device(command, options.device);
   }
 
   static void add_precision(CLI::App* command, std::string& precision) {
-    command
-        ->add_option(
-            "--precision", precision,
-            "What operands of contractions are rounded to: f32 (default); tf32, bf16 (GPUs)")
-        ->type_name("TYPE");
-  }
-
-  static void add_policy(CLI::App* command, std::string& policy) {
-    command
-        ->add_option("--policy", policy,
-                     "What f32 values are stored and multiplied as: always_f32 (default), "
-                     "always_f16, always_bf16, auto_mixed, auto_mixed_conservative, dynamic_int8")
+    command->add_option("--precision", precision, kPrecisionHelp)
         ->check(kNotEmpty)
-        ->type_name("POLICY");
+        ->type_name("MODE");
   }
 
   static void add_optimizer(CLI::App* command, std::string& optimizer) {
@@ -206,10 +195,28 @@ struct CommandLine {
         ->type_name("SECONDS");
     command
         ->add_option("--probe-ms", bench.probe_ms,
-                     "Length of a slice of the peak probe (default: 20); 1000 for a gate")
+                     "Length of a slice of the probes (default: 20); 1000 for a gate")
         ->check(number(1.0, 10000.0))
         ->type_name("MS");
+    command->add_flag("--receipts", bench.receipts,
+                      "What each kernel computes, moves and takes, beside what this machine does "
+                      "at best (CPUs)");
+    add_required(command, "--require", bench.require,
+                 "Exit code 1 where a run reaches less than this of what the machine does at best: "
+                 "80%");
+    add_required(command, "--require-kernel", bench.require_kernel,
+                 "Likewise of each kernel that takes 2% of the run or more");
     command->add_flag("--json", bench.json, "A JSON line per configuration");
+  }
+
+  // A percentage, with or without its sign.
+  static void add_required(CLI::App* command, const char* name, double& percent, const char* help) {
+    command->add_option(name, percent, help)
+        ->transform([](const std::string& text) {
+          return text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+        })
+        ->check(number(0.0, 100.0))
+        ->type_name("PERCENT");
   }
 
   void add_show() {
@@ -368,7 +375,7 @@ int call(const CommandLine& line) {
   int exit_code = 0;
   if (name == "compile") compile(line.compile);
   if (name == "run") run(line.run);
-  if (name == "bench") bench(line.bench);
+  if (name == "bench") exit_code = bench(line.bench);
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
   if (name == "devices") devices();

@@ -1,22 +1,29 @@
-#include "bench/bandwidth_probe.h"
+#include "measure/bandwidth_probe.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <span>
 
-#include "bench/subject.h"
 #include "runtime/memory_block.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace tenon::bench {
+namespace tenon::measure {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 constexpr int kMostReads = 3;
+constexpr int64_t kLeastBetweenLooks = int64_t{1} << 18;  // floats
 
 struct Streams {
   std::array<const float*, kMostReads> in{};
@@ -86,15 +93,21 @@ double measure_bandwidth(const Traffic& traffic, double seconds) {
   const Sweep sweep = reads == 1   ? sweep_for<1>(traffic.store)
                       : reads == 2 ? sweep_for<2>(traffic.store)
                                    : sweep_for<3>(traffic.store);
+  // What is in a cache is swept several times between two looks at the clock.
+  const int64_t at_once =
+      std::max<int64_t>(kLeastBetweenLooks / std::max<int64_t>(given.count, 1), 1);
   float sink = 0;
-  int sweeps = 0;
+  int64_t sweeps = 0;
   const auto begin = Clock::now();
-  do sink += sweep(given), ++sweeps;
-  while (seconds_since(begin) < seconds);
+  do {
+    for (int64_t i = 0; i < at_once; ++i) sink += sweep(given);
+    sweeps += at_once;
+  } while (seconds_since(begin) < seconds);
   const double elapsed = seconds_since(begin);
   asm volatile("" : : "m"(sink) : "memory");
   const auto streams = static_cast<double>(reads + (traffic.store == Store::None ? 0 : 1));
-  return 4 * streams * static_cast<double>(given.count) * sweeps / elapsed * 1e-9;
+  return 4 * streams * static_cast<double>(given.count) * static_cast<double>(sweeps) / elapsed *
+         1e-9;
 }
 
 double read_rate() {
@@ -112,4 +125,4 @@ double read_rate() {
                            0.5);
 }
 
-}  // namespace tenon::bench
+}  // namespace tenon::measure

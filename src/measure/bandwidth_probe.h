@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tenon::bench {
+namespace tenon::measure {
 
 enum class Store : unsigned char { None, Cached, Streamed };  // Streamed: past the caches
 
@@ -25,4 +25,4 @@ double measure_bandwidth(const Traffic& traffic, double seconds);
 // GB/s of a loop that only reads, from memory of the kind that weights have.
 double read_rate();
 
-}  // namespace tenon::bench
+}  // namespace tenon::measure
