@@ -59,6 +59,13 @@ class Trace {
     write();
   }
 
+  void end() {
+    const std::lock_guard lock(mutex_);
+    write();
+    file_.reset();
+    g_state = State::Off;
+  }
+
  private:
   // The closing bracket stays until there is more to say.
   void write() {
@@ -110,6 +117,7 @@ double microseconds(TraceClock::duration time) {
 
 void start_trace(const std::string& path) { start(path); }
 void flush_trace() { trace().flush(); }
+void end_trace() { trace().end(); }
 
 bool tracing() {
   State state = g_state.load(std::memory_order_relaxed);

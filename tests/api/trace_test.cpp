@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/trace.h"
 #include "tenon/tenon.h"
 
 namespace tenon {
@@ -60,6 +61,10 @@ TEST(Trace, HasPassesAndEveryKernelOfARun) {
   EXPECT_EQ(count(twice, "\"name\": \"softmax\", \"cat\": \"kernel\""), 2);
   EXPECT_EQ(count(twice, "\n{"), count(twice, ",\n") + 1);
   EXPECT_THROW(start_trace("/nowhere/trace.json"), Error);
+  end_trace();
+  graph.run({{"x", view(x, {2, 8})}});
+  flush_trace();
+  EXPECT_EQ(contents(path), twice);
   std::filesystem::remove(path);
 }
 

@@ -73,7 +73,7 @@ TEST_F(CliArtifact, HasCodeForGpusToo) {
   const Outcome shown = tenon("show " + file);
   ASSERT_EQ(shown.code, 0) << shown.err;
   for (const char* line :
-       {"format  3\n", "input   input_ids i64[batch, seq]\n",
+       {"format  4\n", "input   input_ids i64[batch, seq]\n",
         "output  last_hidden_state f32[batch, seq, 64]\n", "extent  batch 1..",
         "beside: ", "target  cpu avx2: ", "target  cuda 8.0: ", "target  cuda 9.0: "})
     EXPECT_TRUE(says(shown.out, line)) << line << "in:\n" << shown.out;
@@ -87,7 +87,7 @@ TEST_F(CliArtifact, IsShown) {
   const std::string file = path("shown.tenon");
   ASSERT_EQ(tenon("compile " + path("model.onnx") + " -o " + file).code, 0);
   const Outcome shown = tenon("show " + file);
-  EXPECT_EQ(shown.out.find("format  3\ninput   input_ids i64[batch, seq]\n"), 0U) << shown.out;
+  EXPECT_EQ(shown.out.find("format  4\ninput   input_ids i64[batch, seq]\n"), 0U) << shown.out;
   EXPECT_TRUE(says(shown.out, ", inside\ntarget  cpu ")) << shown.out;
   EXPECT_FALSE(says(shown.out, "prologue"));
   EXPECT_TRUE(says(tenon("show " + file + " --stage program").out, "\nprologue\n"));

@@ -54,8 +54,14 @@ inline std::shared_ptr<Program> log_program(int64_t scratch = 0, bool late = fal
   const program::BufferRef log{BufferKind::Input, 0}, x{BufferKind::Input, 1};
   const auto step = [&](int code, const program::BufferRef& from, const program::BufferRef& to,
                         std::vector<Dim> dims, const Dim& needs, const char* name) {
-    p->steps.push_back(
-        {code, {from, to}, {false, true}, std::move(dims), rows, needs, 0, 0, "elementwise", name});
+    p->steps.push_back({.code = code,
+                        .buffers = {from, to},
+                        .writes = {false, true},
+                        .dims = std::move(dims),
+                        .grid = rows,
+                        .scratch_bytes = needs,
+                        .kind = "elementwise",
+                        .origin = name});
   };
   step(0, x, log, {length, capacity}, 0, "append");
   if (late) {

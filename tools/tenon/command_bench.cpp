@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
-#include "base/error.h"
+#include "base/json_text.h"
 #include "measure/peak_probe.h"
+#include "tools/tenon/accuracy.h"
 #include "tools/tenon/commands.h"
 #include "tools/tenon/compile.h"
 #include "tools/tenon/inputs.h"
