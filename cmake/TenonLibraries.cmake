@@ -38,7 +38,7 @@ function(tenon_library name)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${arg_FILE}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-set(runtime_layers base rewrite types program runtime compiled)
+set(runtime_layers base rewrite types program runtime measure compiled)
 string(REGEX MATCHALL "[a-z_]+:" all_layers "${TENON_LAYER_ROWS}")
 list(TRANSFORM all_layers REPLACE ":" "")
 list(REMOVE_ITEM all_layers emulate)  # of tests
