@@ -36,23 +36,34 @@ constexpr int64_t kLine = 16, kLines = 4, kStride = kLine * kLines;  // floats
 using Sweep = float (*)(const Streams&);
 
 #if defined(__x86_64__)
+// Written out, for compilers that would rather keep the sums of a loop in memory.
+#define TENON_SWEEP_LINE(line)                                                     \
+  {                                                                                \
+    const int64_t at = i + (line) * kLine;                                         \
+    __m512 x = _mm512_load_ps(streams.in[0] + at);                                 \
+    for (size_t r = 1; r < reads; ++r) {                                           \
+      x = _mm512_add_ps(x, _mm512_load_ps(streams.in[r] + at));                    \
+    }                                                                              \
+    if constexpr (store == Store::None) sum##line = _mm512_add_ps(sum##line, x);   \
+    if constexpr (store == Store::Cached) _mm512_store_ps(streams.out + at, x);    \
+    if constexpr (store == Store::Streamed) _mm512_stream_ps(streams.out + at, x); \
+  }
+
 template <int reads, Store store>
-__attribute__((target("avx512f"))) float sweep_avx512(const Streams& streams) {
-  __m512 sums[kLines] = {};
+__attribute__((target("avx512f"))) float sweep_avx512(const Streams& given) {
+  const Streams streams = given;  // nothing that is stored changes it
+  __m512 sum0 = {}, sum1 = {}, sum2 = {}, sum3 = {};
   for (int64_t i = 0; i < streams.count; i += kStride) {
-    for (int64_t line = 0; line < kLines; ++line) {
-      const int64_t at = i + line * kLine;
-      __m512 x = _mm512_load_ps(streams.in[0] + at);
-      for (size_t r = 1; r < reads; ++r) x = _mm512_add_ps(x, _mm512_load_ps(streams.in[r] + at));
-      if constexpr (store == Store::None) sums[line] = _mm512_add_ps(sums[line], x);
-      if constexpr (store == Store::Cached) _mm512_store_ps(streams.out + at, x);
-      if constexpr (store == Store::Streamed) _mm512_stream_ps(streams.out + at, x);
-    }
+    TENON_SWEEP_LINE(0)
+    TENON_SWEEP_LINE(1)
+    TENON_SWEEP_LINE(2)
+    TENON_SWEEP_LINE(3)
   }
   alignas(64) float lanes[kLine];
-  _mm512_store_ps(lanes, sums[0] + sums[1] + sums[2] + sums[3]);
+  _mm512_store_ps(lanes, sum0 + sum1 + sum2 + sum3);
   return std::accumulate(lanes, lanes + kLine, 0.0F);
 }
+#undef TENON_SWEEP_LINE
 #endif
 
 template <int reads, Store store>
