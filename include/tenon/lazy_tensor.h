@@ -310,8 +310,9 @@ class Tensor {
   // --- Reading, of a realized tensor; another dtype is an Error. bool is read as bool or uint8_t.
   template <typename T>
   std::vector<T> as_vec() const {
-    const std::span<const T> elements = array_view<T>();
-    return {elements.begin(), elements.end()};
+    const TensorView view = host_view("as_vec", dtype_of<T>());
+    const T* const elements = static_cast<const T*>(view.data);
+    return {elements, elements + view.elements};
   }
   // The elements where they lie: on the host, for as long as the tensor lives; of a plan's output
   // until it is executed again.

@@ -62,10 +62,11 @@ DType parse_descr(std::string_view descr, const std::string& name) {
                    name, descr);
 }
 
-std::string descr_of(DType dtype) {
+std::string descr_of(DType dtype, const std::string& path) {
   const auto same = [&](const TypeName& row) { return row.dtype == dtype; };
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), same);
-  TENON_CHECK(row != std::end(kTypes), "[npy] {} has no NumPy type", to_string(dtype));
+  if (row == std::end(kTypes))
+    throw user_error("{}: {} has no NumPy type: cast it", path, to_string(dtype));
   return fmt::format("{}{}", size_of(dtype) == 1 ? '|' : '<', row->text);
 }
 
@@ -110,6 +111,30 @@ std::string_view find_header(std::string_view file, const std::string& name, siz
   return file.substr(8 + length_bytes, length);
 }
 
+// From the order in which the first axis is the fastest to that in which the last one is.
+void to_c_order(Array& array) {
+  const std::vector<std::byte> from = std::move(array.bytes);
+  array.bytes.resize(from.size());
+  const auto size = static_cast<size_t>(size_of(array.dtype));
+  std::vector<size_t> strides;  // of `from`, in bytes
+  size_t whole = size;
+  for (const int64_t extent : array.shape) {
+    strides.push_back(whole);
+    whole *= static_cast<size_t>(extent);
+  }
+  std::vector<int64_t> at(array.shape.size());
+  size_t place = 0;
+  for (size_t to = 0; to < from.size(); to += size) {
+    std::copy_n(&from[place], size, &array.bytes[to]);
+    for (size_t axis = at.size(); axis-- > 0;) {
+      place += strides[axis];
+      if (++at[axis] < array.shape[axis]) break;
+      place -= strides[axis] * static_cast<size_t>(at[axis]);
+      at[axis] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 Array parse(std::span<const std::byte> file, const std::string& name) {
@@ -120,8 +145,8 @@ Array parse(std::span<const std::byte> file, const std::string& name) {
              extents = value_of(header, "shape");
   if (!descr || !order || !extents)
     throw user_error("{}: the header lacks descr, fortran_order or shape", name);
-  if (*order != "False")
-    throw user_error("{}: Fortran order is not supported; save np.ascontiguousarray(x)", name);
+  if (*order != "False" && *order != "True")
+    throw user_error("{}: fortran_order is {}, neither True nor False", name, *order);
   Array array{parse_descr(*descr, name), parse_shape(*extents, name), {}};
   int64_t bytes = size_of(array.dtype);
   for (const int64_t extent : array.shape) bytes *= extent;
@@ -131,6 +156,7 @@ Array parse(std::span<const std::byte> file, const std::string& name) {
                      to_string(array.dtype), fmt::join(array.shape, ", "), bytes, data.size());
   }
   array.bytes.assign(data.begin(), data.end());
+  if (*order == "True") to_c_order(array);
   return array;
 }
 
@@ -144,7 +170,7 @@ void write(const std::string& path, DType dtype, const std::vector<int64_t>& sha
   size_t elements = 1;
   for (const int64_t extent : shape) elements *= static_cast<size_t>(extent);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   descr_of(dtype == DType::BF16 ? DType::F32 : dtype),
+                                   descr_of(dtype == DType::BF16 ? DType::F32 : dtype, path),
                                    fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   header.append(63 - (10 + header.size()) % 64, ' ');  // data starts at a multiple of 64
   header += '\n';

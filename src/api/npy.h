@@ -1,6 +1,6 @@
 // NumPy's .npy files: how tensors go into and out of the command line and the tests. Versions 1 to
-// 3, C order, little-endian. A header is input from outside: its length, its keys and its shape are
-// checked before they are used.
+// 3, little-endian, in either order; written in C order. A header is input from outside: its
+// length, its keys and its shape are checked before they are used.
 #pragma once
 
 #include <cstddef>

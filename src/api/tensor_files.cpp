@@ -1,5 +1,6 @@
 // Lazy tensors to and from NumPy's files.
 #include "api/npy.h"
+#include "lazy/apply.h"
 #include "tenon/lazy_tensor.h"
 
 namespace tenon {
@@ -10,7 +11,7 @@ Tensor Tensor::load_npy(const std::string& path) {
 }
 
 void Tensor::save_npy(const std::string& path) const {
-  const OwnedTensor values = to_owned();
+  const OwnedTensor values = lazy::named("save_npy", [&] { return to_owned(); });
   npy::write(path, values.dtype, values.shape, values.bytes.data());
 }
 

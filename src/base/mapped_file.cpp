@@ -60,6 +60,8 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   MappedFile mapped;
   mapped.path_ = path;
   mapped.size_ = static_cast<size_t>(status.st_size);
+  mapped.device_ = status.st_dev;
+  mapped.inode_ = status.st_ino;
   if (mapped.size_ == 0) return mapped;  // mmap refuses empty ranges
   void* data = ::mmap(nullptr, mapped.size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) {
@@ -70,6 +72,13 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   return mapped;
 }
 
+size_t MappedFile::size_now() const {
+  struct stat status;
+  const bool is_same =
+      ::stat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  return is_same ? std::min(size_, static_cast<size_t>(status.st_size)) : size_;
+}
+
 MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
@@ -77,12 +86,16 @@ MappedFile::~MappedFile() {
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      device_(other.device_),
+      inode_(other.inode_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(device_, other.device_);
+  std::swap(inode_, other.inode_);
   return *this;
 }
 

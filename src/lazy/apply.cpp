@@ -3,24 +3,31 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "lazy/check_values.h"
 #include "lazy/rule.h"
 
 namespace tenon::lazy {
 
 std::vector<Tensor> apply_all(graph::Op op, const std::vector<Tensor>& operands,
-                              graph::Attributes attributes, VariableValues values) {
+                              graph::Attributes attributes, const VariableValues& values,
+                              std::optional<Extreme> extreme) {
   Operation operation;
+  operation.extreme = std::move(extreme);
   std::vector<graph::Value> stand_ins;
+  VariableValues known;  // of the operands, then what the call adds
   for (const Tensor& operand : operands) {
     if (!operand) throw user_error("[{}] an operand is no tensor", graph::info(op).text);
     operation.operands.push_back(Access::operand(operand));
     stand_ins.push_back(Access::expression(operand).stand_in(Access::result(operand)));
+    merge(known, Access::expression(operand).values(), graph::info(op).text);
   }
+  merge(known, values, graph::info(op).text);
   operation.rule = make_rule(op, std::move(stand_ins), std::move(attributes));
-  operation.values = std::move(values);
+  if (!known.empty()) check_values(*operation.rule, known);
+  check_extreme(operation, known);
   const auto types = operation.rule->types();
   const auto expression = std::make_shared<const Expression>(
-      std::vector<TensorType>(types.begin(), types.end()), std::move(operation));
+      std::vector<TensorType>(types.begin(), types.end()), std::move(operation), std::move(known));
   std::vector<Tensor> results;
   for (int i = 0; i < expression->results(); ++i) results.push_back(Access::tensor(expression, i));
   return results;
@@ -41,8 +48,9 @@ std::vector<Tensor> apply_custom(const CustomFunction& function,
 }
 
 Tensor apply(graph::Op op, const std::vector<Tensor>& operands, graph::Attributes attributes,
-             VariableValues values) {
-  std::vector<Tensor> results = apply_all(op, operands, std::move(attributes), std::move(values));
+             const VariableValues& values, std::optional<Extreme> extreme) {
+  std::vector<Tensor> results =
+      apply_all(op, operands, std::move(attributes), values, std::move(extreme));
   if (results.size() != 1)
     throw user_error("[{}] it has {} results: use op()", graph::info(op).text, results.size());
   return results[0];
@@ -52,9 +60,8 @@ static Tensor leaf(Ref<graph::Node> rule, VariableValues values) {
   TensorType type = rule->types()[0];
   Operation operation;
   operation.rule = std::move(rule);
-  operation.values = std::move(values);
-  return Access::tensor(std::make_shared<const Expression>(std::vector<TensorType>{std::move(type)},
-                                                           std::move(operation)));
+  return Access::tensor(std::make_shared<const Expression>(
+      std::vector<TensorType>{std::move(type)}, std::move(operation), std::move(values)));
 }
 
 Tensor constant(TensorType type, std::span<const std::byte> bytes) {
@@ -142,7 +149,13 @@ std::optional<int64_t> evaluate(const Dim& dim, const VariableValues& values) {
   });
 }
 
-void merge(VariableValues& into, const VariableValues& values, const char* call) {
+Error renamed(std::string_view call, const Error& error) {
+  std::string_view what = error.what();
+  if (what.starts_with('[')) what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
+  return {error.kind(), fmt::format("[{}] {}", call, what)};
+}
+
+void merge(VariableValues& into, const VariableValues& values, std::string_view call) {
   for (const auto& [name, value] : values) {
     const auto [at, inserted] = into.emplace(name, value);
     if (!inserted && at->second != value)

@@ -41,16 +41,40 @@ class DeviceBuffer : public Buffer {
   runtime::Allocation held_;
 };
 
+// Memory that somebody else owns, and only reads.
 class SharedBuffer : public Buffer {
  public:
-  SharedBuffer(const void* data, int64_t bytes, const Device& device, bool on_host, bool is_file,
+  SharedBuffer(const void* data, int64_t bytes, const Device& device, bool on_host,
                std::shared_ptr<const void> owner)
-      : Buffer(static_cast<std::byte*>(const_cast<void*>(data)),  // only ever read
-               bytes, device, on_host, is_file),
+      : Buffer(static_cast<std::byte*>(const_cast<void*>(data)), bytes, device, on_host),
         owner_(std::move(owner)) {}
 
  private:
   std::shared_ptr<const void> owner_;
+};
+
+class FileBuffer : public Buffer {
+ public:
+  FileBuffer(std::shared_ptr<const MappedFile> file, std::span<const std::byte> part)
+      : Buffer(const_cast<std::byte*>(part.data()), static_cast<int64_t>(part.size()),
+               Device::Cpu(), true, true),
+        file_(std::move(file)) {}
+
+  void check() const override {
+    const size_t now = file_->size_now();
+    const std::byte* const end = file_->bytes().data() + now;
+    if (bytes() > 0 && data() + bytes() > end)
+      throw user_error(
+          "[map_file] \"{}\" was cut short after it was mapped: {} of {} bytes are left",
+          file_->path(), now, file_->bytes().size());
+  }
+  std::shared_ptr<const Buffer> part(int64_t offset, int64_t bytes) const {
+    return std::make_shared<FileBuffer>(
+        file_, std::span<const std::byte>(data() + offset, static_cast<size_t>(bytes)));
+  }
+
+ private:
+  std::shared_ptr<const MappedFile> file_;
 };
 
 }  // namespace
@@ -65,21 +89,20 @@ std::shared_ptr<Buffer> Buffer::allocate(const Device& device, int64_t bytes) {
 
 std::shared_ptr<const Buffer> Buffer::wrap(const void* data, int64_t bytes,
                                            std::shared_ptr<const void> owner) {
-  return std::make_shared<SharedBuffer>(data, bytes, Device::Cpu(), true, false, std::move(owner));
+  return std::make_shared<SharedBuffer>(data, bytes, Device::Cpu(), true, std::move(owner));
 }
 
 std::shared_ptr<const Buffer> Buffer::map(const std::string& path) {
-  auto file = std::make_shared<MappedFile>(MappedFile::open(path).take());
-  const auto bytes = file->bytes();
-  return std::make_shared<SharedBuffer>(bytes.data(), static_cast<int64_t>(bytes.size()),
-                                        Device::Cpu(), true, true, file);
+  const auto file = std::make_shared<const MappedFile>(MappedFile::open(path).take());
+  return std::make_shared<FileBuffer>(file, file->bytes());
 }
 
 std::shared_ptr<const Buffer> Buffer::view(std::shared_ptr<const Buffer> base, int64_t offset,
                                            int64_t bytes) {
+  if (base->is_file()) return static_cast<const FileBuffer&>(*base).part(offset, bytes);
   const Buffer& of = *base;
   return std::make_shared<SharedBuffer>(of.data() + offset, bytes, of.device(), of.on_host(),
-                                        of.is_file(), std::move(base));
+                                        std::move(base));
 }
 
 void copy(const Buffer& from, Buffer& to) {

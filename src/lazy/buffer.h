@@ -32,6 +32,8 @@ class Buffer {
   const Device& device() const { return device_; }  // of a file: the CPU
   bool is_file() const { return is_file_; }
   bool on_host() const { return on_host_; }
+  // Before it is read: an Error where a file has been cut short and these bytes are gone.
+  virtual void check() const {}
 
  protected:
   Buffer(std::byte* data, int64_t bytes, Device device, bool on_host, bool is_file = false)

@@ -33,14 +33,18 @@ void Access::check(const Tensor& tensor) {
   if (!tensor.expression_) throw user_error("this Tensor is no tensor: it was never given one");
 }
 
-Expression::Expression(std::vector<TensorType> types, Operation operation)
+Expression::Expression(std::vector<TensorType> types, Operation operation, VariableValues values)
     : types_(std::move(types)),
       name_(name_of(operation)),
+      values_(std::move(values)),
       device_(device_of(operation)),
       operation_(std::make_shared<const Operation>(std::move(operation))) {}
 
 Expression::Expression(TensorType type, std::shared_ptr<const Elements> elements)
-    : types_{std::move(type)}, name_("data"), device_(device_of(*elements->buffer)) {
+    : types_{std::move(type)},
+      name_("data"),
+      values_(elements->values),
+      device_(device_of(*elements->buffer)) {
   results_ = new Results{std::move(elements)};
 }
 

@@ -32,13 +32,19 @@ struct Elements {
   VariableValues values;
 };
 
+// A largest element is one of `elements`: an Error where there are none, unless none is asked for.
+struct Extreme {
+  const char* call;  // "max"
+  Dim elements, results;
+};
+
 struct Operation {
   // The op on stand-ins of its operands' types: interned, so that two operations alike in all but
   // their operands have the same. Null: a copy to another device.
   Ref<graph::Node> rule;
   std::vector<Operand> operands;
-  VariableValues values;  // of variables that it names
   std::optional<Device> copy_to = {};
+  std::optional<Extreme> extreme = {};
 };
 
 // What a plan writes, anew in each execution.
@@ -60,7 +66,8 @@ class OutputCell {
 
 class Expression {
  public:
-  Expression(std::vector<TensorType> types, Operation operation);
+  // `values`: of the variables that it and its operands name.
+  Expression(std::vector<TensorType> types, Operation operation, VariableValues values);
   Expression(TensorType type, std::shared_ptr<const Elements> elements);
   Expression(TensorType type, std::shared_ptr<const OutputCell> cell, const Device& device);
   ~Expression();
@@ -70,6 +77,8 @@ class Expression {
   const TensorType& type(int result) const { return types_[static_cast<size_t>(result)]; }
   int results() const { return static_cast<int>(types_.size()); }
   const char* name() const { return name_; }  // of what made it
+  // Of variables in it and in all that it is made of; what a plan computes has others each time.
+  const VariableValues& values() const { return values_; }
   // Where it lies or will be computed; nullopt: wherever it is needed (a constant, a file).
   std::optional<Device> device() const;
 
@@ -86,6 +95,7 @@ class Expression {
  private:
   const std::vector<TensorType> types_;
   const char* name_;
+  const VariableValues values_;
   std::optional<Device> device_;
   const std::shared_ptr<const OutputCell> cell_;
   mutable std::atomic<const Results*> results_ = nullptr;  // owned

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "lazy/apply.h"
+#include "lazy/check_values.h"
 
 namespace tenon::lazy {
 namespace {
@@ -56,6 +57,11 @@ Plan::Plan(Trace trace, const PrepareConfig& config, const Plan* like)
   add_asked_copies();
   std::ranges::stable_sort(parts_, {}, &Part::level);
   for (const TraceValue& target : trace_.targets) targets_.push_back(number(target));
+  for (const Trace::Step& step : trace_.steps) {
+    const auto& extreme = step.operation->extreme;
+    if (extreme && !(extreme->elements.is_const() && extreme->results.is_const()))
+      extremes_.push_back(step.operation.get());
+  }
   symbols_ = symbols_of(trace_);
   for (const auto& [name, symbol] : symbols_) {
     if (!trace_.values.contains(name))
@@ -191,6 +197,10 @@ void Plan::take_outputs_of_plans(VariableValues& values) {
 
 void Plan::execute(VariableValues values) {
   take_outputs_of_plans(values);
+  for (const Trace::Leaf& leaf : trace_.leaves) {
+    if (leaf.elements->buffer->is_file()) leaf.elements->buffer->check();
+  }
+  for (const Operation* operation : extremes_) check_extreme(*operation, values);
   for (const Part& part : parts_) {
     if (part.segment >= 0)
       run(running_[static_cast<size_t>(part.segment)], values);

@@ -77,6 +77,7 @@ class Plan {
   std::map<std::pair<int, std::string>, int> copies_;  // of a value, on a device
   std::vector<int> targets_;
   std::map<std::string, Symbol> symbols_;
+  std::vector<const Operation*> extremes_;  // that may have no element at other values
   bool from_cache_ = true;
 };
 

@@ -83,6 +83,7 @@ std::string Tensor::to_string() const {
   int64_t count = 1;
   for (const int64_t extent : numbers) count *= extent;
   const auto elements = lazy::Access::expression(*this).elements(result_);
+  elements->buffer->check();
   const bool on_host = elements->buffer->on_host();  // then only what is shown is read
   const OwnedTensor copied = on_host ? OwnedTensor() : to_owned();
   const std::byte* const data = on_host ? elements->buffer->data() : copied.bytes.data();

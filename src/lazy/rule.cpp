@@ -7,6 +7,7 @@
 #include "graph/attribute_schema.h"
 #include "graph/context.h"
 #include "graph/infer.h"
+#include "lazy/check_values.h"
 
 namespace tenon::lazy {
 namespace {
@@ -68,8 +69,10 @@ static Ref<graph::Node> infer_rule(graph::Op op, std::vector<graph::Value> opera
   graph::Inference inference(op, operands, attributes);
   graph::infer(inference);
   std::vector<TensorType> types = inference.results();
-  return context().intern(
-      {op, std::move(operands), std::move(attributes), std::move(types), "", {}});
+  Ref<graph::Node> rule =
+      context().intern({op, std::move(operands), std::move(attributes), std::move(types), "", {}});
+  check_sizes(*rule);
+  return rule;
 }
 
 Ref<graph::Node> make_rule(graph::Op op, std::vector<graph::Value> operands,

@@ -12,6 +12,7 @@ namespace {
 using graph::Op;
 using lazy::apply;
 using lazy::as_float;
+using lazy::named;
 
 // Windows that slide over the axes after the first two: what conv and the pools say alike.
 struct Window {
@@ -23,7 +24,9 @@ struct Window {
     for (size_t i = 0; i < axes; ++i) {
       const Dim reach = (kernel[i] - 1) * dilations[i] + 1;
       const Dim whole = x.shape()[static_cast<int>(i) + 2] + 2 * padding[i];
-      if (prove_le(reach, whole) == Proof::No)
+      const auto& values = lazy::Access::expression(x).values();
+      const auto needed = lazy::evaluate(reach, values), there = lazy::evaluate(whole, values);
+      if (prove_le(reach, whole) == Proof::No || (needed && there && *needed > *there))
         throw user_error("[{}] the window is larger than the image: {}", call,
                          x.type().to_string());
       extents.push_back(floordiv(whole - reach, strides[i]) + 1);
@@ -90,17 +93,19 @@ graph::Attributes pool_attributes(const char* call, const Tensor& x,
 }  // namespace
 
 Tensor Tensor::matmul(const Tensor& other) const {
-  const DType dtype = lazy::promoted("matmul", *this, other);
-  Tensor a = cast(dtype), b = other.cast(dtype);
-  if (a.rank() == 0 || b.rank() == 0)
-    throw user_error("[matmul] a scalar has no axis: {} x {}", type().to_string(),
-                     other.type().to_string());
-  const bool row = a.rank() == 1, column = b.rank() == 1;
-  if (row) a = a.unsqueeze(0);
-  if (column) b = b.unsqueeze(1);
-  Tensor product = apply(Op::MatMul, {a, b});
-  if (column) product = product.squeeze(-1);
-  return row ? product.squeeze(column ? -1 : -2) : product;
+  return named("matmul", [&] {
+    const DType dtype = lazy::promoted("matmul", *this, other);
+    Tensor a = cast(dtype), b = other.cast(dtype);
+    if (a.rank() == 0 || b.rank() == 0)
+      throw user_error("[matmul] a scalar has no axis: {} x {}", type().to_string(),
+                       other.type().to_string());
+    const bool row = a.rank() == 1, column = b.rank() == 1;
+    if (row) a = a.unsqueeze(0);
+    if (column) b = b.unsqueeze(1);
+    Tensor product = apply(Op::MatMul, {a, b});
+    if (column) product = product.squeeze(-1);
+    return row ? product.squeeze(column ? -1 : -2) : product;
+  });
 }
 
 Tensor Tensor::einsum(const std::string& equation, const std::vector<Tensor>& operands) {
@@ -118,55 +123,65 @@ Tensor Tensor::einsum(const std::string& equation, const std::vector<Tensor>& op
 }
 
 Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
-  if (weight.rank() != 2)
-    throw user_error("[linear] the weight has two axes: {}", weight.type().to_string());
-  const Tensor y = matmul(weight.transpose());
-  return bias ? y + bias : y;
+  return named("linear", [&] {
+    if (weight.rank() != 2)
+      throw user_error("[linear] the weight has two axes: {}", weight.type().to_string());
+    const Tensor y = matmul(weight.transpose());
+    return bias ? y + bias : y;
+  });
 }
 
 Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const WindowOptions& options) const {
-  check_image("conv", *this);
-  if (weight.rank() != rank())
-    throw user_error("[conv] image {} and weight {}", type().to_string(),
-                     weight.type().to_string());
-  const DType dtype = lazy::promoted("conv", *this, weight);
-  const auto& dims = weight.shape().dims();
-  const Window window("conv", *this, {dims.begin() + 2, dims.end()}, stride_or({1}, options));
-  graph::Attributes attributes = window.attributes();
-  attributes.set("groups", options.groups);
-  std::vector<Tensor> operands{cast(dtype), weight.cast(dtype)};
-  if (bias) operands.push_back(bias.cast(dtype));
-  return apply(Op::Conv, operands, std::move(attributes));
+  return named("conv", [&] {
+    check_image("conv", *this);
+    if (weight.rank() != rank())
+      throw user_error("[conv] image {} and weight {}", type().to_string(),
+                       weight.type().to_string());
+    const DType dtype = lazy::promoted("conv", *this, weight);
+    const auto& dims = weight.shape().dims();
+    const Window window("conv", *this, {dims.begin() + 2, dims.end()}, stride_or({1}, options));
+    graph::Attributes attributes = window.attributes();
+    attributes.set("groups", options.groups);
+    std::vector<Tensor> operands{cast(dtype), weight.cast(dtype)};
+    if (bias) operands.push_back(bias.cast(dtype));
+    return apply(Op::Conv, operands, std::move(attributes));
+  });
 }
 
 Tensor Tensor::max_pool(const std::vector<int64_t>& kernel, const WindowOptions& options) const {
-  graph::Attributes attributes = pool_attributes("max_pool", *this, kernel, options);
-  attributes.set("column_major", int64_t{0});
-  return lazy::apply_all(Op::MaxPool, {*this}, std::move(attributes))[0];
+  return named("max_pool", [&] {
+    graph::Attributes attributes = pool_attributes("max_pool", *this, kernel, options);
+    attributes.set("column_major", int64_t{0});
+    return lazy::apply_all(Op::MaxPool, {*this}, std::move(attributes))[0];
+  });
 }
 
 // What is padded counts as zeros.
 Tensor Tensor::avg_pool(const std::vector<int64_t>& kernel, const WindowOptions& options) const {
-  return apply(Op::AveragePool, {as_float(*this)},
-               pool_attributes("avg_pool", *this, kernel, options, true));
+  return named("avg_pool", [&] {
+    return apply(Op::AveragePool, {as_float(*this)},
+                 pool_attributes("avg_pool", *this, kernel, options, true));
+  });
 }
 
 Tensor Tensor::attention(const Tensor& k, const Tensor& v, const TensorAttentionOptions& options,
                          const Tensor& mask) const {
-  if (rank() != 3)
-    throw user_error("[attention] needs [batch, queries, width]: {}", type().to_string());
-  const Dim& width = shape()[2];
-  if (!width.is_const() || options.heads < 1 || width.const_value() % options.heads != 0)
-    throw user_error("[attention] {} heads do not divide the width of {}", options.heads,
-                     type().to_string());
-  graph::Attributes attributes{{"heads", options.heads},
-                               {"head_dim", width.const_value() / options.heads},
-                               {"kv_heads", options.kv_heads},
-                               {"scale", options.scale},
-                               {"causal", int64_t{options.causal}}};
-  std::vector<Tensor> operands{*this, k, v};
-  if (mask) operands.push_back(mask.cast(dtype()));
-  return apply(Op::Attention, operands, std::move(attributes));
+  return named("attention", [&] {
+    if (rank() != 3)
+      throw user_error("[attention] needs [batch, queries, width]: {}", type().to_string());
+    const Dim& width = shape()[2];
+    if (!width.is_const() || options.heads < 1 || width.const_value() % options.heads != 0)
+      throw user_error("[attention] {} heads do not divide the width of {}", options.heads,
+                       type().to_string());
+    graph::Attributes attributes{{"heads", options.heads},
+                                 {"head_dim", width.const_value() / options.heads},
+                                 {"kv_heads", options.kv_heads},
+                                 {"scale", options.scale},
+                                 {"causal", int64_t{options.causal}}};
+    std::vector<Tensor> operands{*this, k, v};
+    if (mask) operands.push_back(mask.cast(dtype()));
+    return apply(Op::Attention, operands, std::move(attributes));
+  });
 }
 
 }  // namespace tenon

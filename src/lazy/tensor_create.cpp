@@ -11,6 +11,7 @@ namespace {
 
 using graph::Op;
 using lazy::apply;
+using lazy::named;
 
 // Numbers for extents whose variables are bound.
 std::vector<int64_t> numbers_of(const char* call, const Extents& shape,
@@ -67,7 +68,9 @@ Tensor part_of(const char* call, std::shared_ptr<const lazy::Buffer> base, DType
   const auto place = reinterpret_cast<uintptr_t>(base->data() + offset);
   if (place % static_cast<uintptr_t>(size_of(dtype)) != 0)
     throw user_error("[{}] byte {} is no place of a {}", call, offset, tenon::to_string(dtype));
-  return layout.tensor(lazy::Buffer::view(std::move(base), offset, layout.bytes));
+  const auto part = lazy::Buffer::view(std::move(base), offset, layout.bytes);
+  part->check();
+  return layout.tensor(part);
 }
 
 Tensor random(Op op, const Extents& shape, int64_t seed, DType dtype, const char* first,
@@ -128,55 +131,76 @@ Tensor Tensor::scalar(const Scalar& value, DType dtype) {
 }
 
 Tensor Tensor::full(const Extents& shape, const Scalar& value, DType dtype) {
-  const Tensor one = lazy::element("full", value, dtype);
-  return shape.empty() ? one : one.expand(shape);
+  return named("full", [&] {
+    const Tensor one = lazy::element("full", value, dtype);
+    return shape.empty() ? one : one.expand(shape);
+  });
 }
-Tensor Tensor::zeros(const Extents& shape, DType dtype) { return full(shape, 0, dtype); }
-Tensor Tensor::ones(const Extents& shape, DType dtype) { return full(shape, 1, dtype); }
+Tensor Tensor::zeros(const Extents& shape, DType dtype) {
+  return named("zeros", [&] { return full(shape, 0, dtype); });
+}
+Tensor Tensor::ones(const Extents& shape, DType dtype) {
+  return named("ones", [&] { return full(shape, 1, dtype); });
+}
 
 Tensor Tensor::arange(const Extent& stop) {
-  if (stop.dim().bounds().hi < 0)
-    throw user_error("[arange] {} is negative", stop.dim().to_string());
-  return apply(Op::Range, {lazy::dim(0), lazy::dim(stop), lazy::dim(1)},
-               {{"shape", std::vector<Dim>{stop.dim()}}}, stop.values());
+  return named("arange", [&] {
+    if (stop.dim().bounds().hi < 0)
+      throw user_error("[arange] {} is negative", stop.dim().to_string());
+    return apply(Op::Range, {lazy::dim(0), lazy::dim(stop), lazy::dim(1)},
+                 {{"shape", std::vector<Dim>{stop.dim()}}}, stop.values());
+  });
 }
 
 // Each element is start + i * step, as NumPy has it.
 Tensor Tensor::arange(double start, double stop, double step, DType dtype) {
-  const double count = std::ceil((stop - start) / step);
-  if (!(std::abs(count) < 0x1p48))
-    throw user_error("[arange] {} .. {} by {} has no count of elements", start, stop, step);
-  const Tensor at = arange(Extent(std::max<int64_t>(static_cast<int64_t>(count), 0)));
-  const bool whole = info(dtype).kind != DTypeKind::Float;
-  const DType in = whole ? DType::I64 : dtype == DType::F64 ? DType::F64 : DType::F32;
-  if (whole) return (at * static_cast<int64_t>(step) + static_cast<int64_t>(start)).cast(dtype);
-  return (at.cast(in) * step + start).cast(dtype);
+  return named("arange", [&] {
+    const double count = std::ceil((stop - start) / step);
+    if (!(std::abs(count) < 0x1p48))
+      throw user_error("[arange] {} .. {} by {} has no count of elements", start, stop, step);
+    const Tensor at = arange(Extent(std::max<int64_t>(static_cast<int64_t>(count), 0)));
+    const bool whole = info(dtype).kind != DTypeKind::Float;
+    const DType in = whole ? DType::I64 : dtype == DType::F64 ? DType::F64 : DType::F32;
+    if (whole) return (at * static_cast<int64_t>(step) + static_cast<int64_t>(start)).cast(dtype);
+    return (at.cast(in) * step + start).cast(dtype);
+  });
 }
 
 Tensor Tensor::linspace(double start, double stop, int64_t count, DType dtype) {
-  if (count < 0) throw user_error("[linspace] {} elements", count);
-  if (info(dtype).kind != DTypeKind::Float)
-    throw user_error("[linspace] needs a floating-point dtype, not {}", tenon::to_string(dtype));
-  const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
-  return (arange(Extent(count)).cast(DType::F64) * step + start).cast(dtype);
+  return named("linspace", [&] {
+    if (count < 0) throw user_error("[linspace] {} elements", count);
+    if (info(dtype).kind != DTypeKind::Float)
+      throw user_error("[linspace] needs a floating-point dtype, not {}", tenon::to_string(dtype));
+    const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
+    return (arange(Extent(count)).cast(DType::F64) * step + start).cast(dtype);
+  });
 }
 
 Tensor Tensor::eye(int64_t rows, int64_t columns, DType dtype) {
-  const Tensor row = arange(Extent(rows)).unsqueeze(1);
-  const Tensor column = arange(Extent(columns < 0 ? rows : columns)).unsqueeze(0);
-  return (row == column).cast(dtype);
+  return named("eye", [&] {
+    const Tensor row = arange(Extent(rows)).unsqueeze(1);
+    const Tensor column = arange(Extent(columns < 0 ? rows : columns)).unsqueeze(0);
+    return (row == column).cast(dtype);
+  });
 }
 
 Tensor Tensor::rand(const Extents& shape, int64_t seed, DType dtype) {
-  return random(Op::RandomUniform, shape, seed, dtype, "low", "high");
+  return named("rand",
+               [&] { return random(Op::RandomUniform, shape, seed, dtype, "low", "high"); });
 }
 Tensor Tensor::randn(const Extents& shape, int64_t seed, DType dtype) {
-  return random(Op::RandomNormal, shape, seed, dtype, "mean", "scale");
+  return named("randn",
+               [&] { return random(Op::RandomNormal, shape, seed, dtype, "mean", "scale"); });
 }
 Tensor Tensor::randint(const Extents& shape, int64_t low, int64_t high, int64_t seed) {
-  if (low >= high) throw user_error("[randint] {} is not below {}", low, high);
-  const Tensor numbers = rand(shape, seed, DType::F64) * static_cast<double>(high - low);
-  return (numbers.floor().cast(DType::I64) + low).minimum(high - 1);
+  return named("randint", [&] {
+    if (low >= high) throw user_error("[randint] {} is not below {}", low, high);
+    int64_t count = 0;
+    if (__builtin_sub_overflow(high, low, &count) || count > int64_t{1} << 53)
+      throw user_error("[randint] {} .. {} are more than 2^53 numbers", low, high);
+    const Tensor numbers = rand(shape, seed, DType::F64) * static_cast<double>(count);
+    return (numbers.floor().cast(DType::I64) + low).minimum(high - 1);
+  });
 }
 
 }  // namespace tenon

@@ -12,11 +12,13 @@ namespace {
 using graph::Op;
 using lazy::apply;
 using lazy::as_float;
+using lazy::named;
 using lazy::promoted;
 
 // Functions of floats make f32 of integers.
 Tensor unary(Op op, const Tensor& x) {
-  return apply(op, {graph::has(op, graph::kFloatOnly) ? as_float(x) : x});
+  return named(graph::info(op).text,
+               [&] { return apply(op, {graph::has(op, graph::kFloatOnly) ? as_float(x) : x}); });
 }
 
 Tensor binary_as(Op op, const Tensor& a, const Tensor& b, DType dtype) {
@@ -126,69 +128,103 @@ TENON_UNARY(relu, Relu)
 #undef TENON_UNARY
 
 // Integers are whole already.
-#define TENON_ROUNDING(name, op) \
-  Tensor Tensor::name() const { return is_float_kind(dtype()) ? apply(Op::op, {*this}) : *this; }
+#define TENON_ROUNDING(name, op)                                                                  \
+  Tensor Tensor::name() const {                                                                   \
+    return named(#name, [&] { return is_float_kind(dtype()) ? apply(Op::op, {*this}) : *this; }); \
+  }
 TENON_ROUNDING(floor, Floor)
 TENON_ROUNDING(ceil, Ceil)
 TENON_ROUNDING(round, Round)
 #undef TENON_ROUNDING
 Tensor Tensor::trunc() const {
-  return is_float_kind(dtype()) ? where(*this < 0, ceil(), floor()) : *this;
+  return named("trunc",
+               [&] { return is_float_kind(dtype()) ? where(*this < 0, ceil(), floor()) : *this; });
 }
 
-Tensor Tensor::rsqrt() const { return sqrt().reciprocal(); }
-Tensor Tensor::square() const { return *this * *this; }
-Tensor Tensor::exp2() const {
-  const Tensor x = as_float(*this);
-  return lazy::constant(2, x.dtype()).pow(x);
+Tensor Tensor::rsqrt() const {
+  return named("rsqrt", [&] { return sqrt().reciprocal(); });
 }
-Tensor Tensor::log2() const { return log() * 1.4426950408889634; }
+Tensor Tensor::square() const {
+  return named("square", [&] { return *this * *this; });
+}
+Tensor Tensor::exp2() const {
+  return named("exp2", [&] {
+    const Tensor x = as_float(*this);
+    return lazy::constant(2, x.dtype()).pow(x);
+  });
+}
+Tensor Tensor::log2() const {
+  return named("log2", [&] { return log() * 1.4426950408889634; });
+}
 // Near zero 1 + x rounds: the quotient of the two makes up for it.
 Tensor Tensor::log1p() const {
-  const Tensor x = as_float(*this), more = x + 1.0;
-  const Tensor exact = more.log() * (x / (more - 1.0));
-  const Tensor is_small = more == 1.0, is_endless = more == std::numeric_limits<double>::infinity();
-  return where(is_small, x, where(is_endless, more, exact));
+  return named("log1p", [&] {
+    const Tensor x = as_float(*this), more = x + 1.0;
+    const Tensor exact = more.log() * (x / (more - 1.0));
+    const Tensor is_small = more == 1.0,
+                 is_endless = more == std::numeric_limits<double>::infinity();
+    return where(is_small, x, where(is_endless, more, exact));
+  });
 }
 Tensor Tensor::leaky_relu(double slope) const {
-  const Tensor x = as_float(*this);
-  return where(x < 0, x * slope, x);
+  return named("leaky_relu", [&] {
+    const Tensor x = as_float(*this);
+    return where(x < 0, x * slope, x);
+  });
 }
 Tensor Tensor::elu(double alpha) const {
-  const Tensor x = as_float(*this);
-  return where(x < 0, x.minimum(0.0).expm1() * alpha, x);
+  return named("elu", [&] {
+    const Tensor x = as_float(*this);
+    return where(x < 0, x.minimum(0.0).expm1() * alpha, x);
+  });
 }
 Tensor Tensor::clamp(const std::optional<Scalar>& low, const std::optional<Scalar>& high) const {
-  if (!low && !high) throw user_error("[clamp] neither bound is given");
-  const Tensor x = low ? maximum(bound(*this, *low)) : *this;
-  return high ? x.minimum(bound(*this, *high)) : x;
+  return named("clamp", [&] {
+    if (!low && !high) throw user_error("[clamp] neither bound is given");
+    const Tensor x = low ? maximum(bound(*this, *low)) : *this;
+    return high ? x.minimum(bound(*this, *high)) : x;
+  });
 }
-Tensor Tensor::is_nan() const { return *this != *this; }
+Tensor Tensor::is_nan() const {
+  return named("is_nan", [&] { return *this != *this; });
+}
 Tensor Tensor::is_inf() const {
-  return as_float(*this).abs() == std::numeric_limits<double>::infinity();
+  return named("is_inf",
+               [&] { return as_float(*this).abs() == std::numeric_limits<double>::infinity(); });
 }
-Tensor Tensor::logical_not() const { return apply(Op::Not, {cast(DType::Bool)}); }
+Tensor Tensor::logical_not() const {
+  return named("logical_not", [&] { return apply(Op::Not, {cast(DType::Bool)}); });
+}
 Tensor Tensor::cast(DType to) const {
-  return to == dtype() ? *this : apply(Op::Cast, {*this}, {{"dtype", to}});
+  return named("cast",
+               [&] { return to == dtype() ? *this : apply(Op::Cast, {*this}, {{"dtype", to}}); });
 }
 Tensor Tensor::bit_cast(DType to) const {
-  return to == dtype() ? *this : apply(Op::BitCast, {*this}, {{"dtype", to}});
+  return named("bit_cast", [&] {
+    return to == dtype() ? *this : apply(Op::BitCast, {*this}, {{"dtype", to}});
+  });
 }
 
 Tensor Tensor::where(const Tensor& condition, const Tensor& then, const Tensor& otherwise) {
-  const DType dtype = promoted_for(Op::Where, then, otherwise);
-  return apply(Op::Where, {condition, then.cast(dtype), otherwise.cast(dtype)});
+  return named("where", [&] {
+    const DType dtype = promoted_for(Op::Where, then, otherwise);
+    return apply(Op::Where, {condition, then.cast(dtype), otherwise.cast(dtype)});
+  });
 }
 Tensor Tensor::where(const Tensor& condition, const Tensor& then, const Scalar& otherwise) {
-  return where(condition, then, beside(then, otherwise));
+  return named("where", [&] { return where(condition, then, beside(then, otherwise)); });
 }
 Tensor Tensor::where(const Tensor& condition, const Scalar& then, const Tensor& otherwise) {
-  return where(condition, beside(otherwise, then), otherwise);
+  return named("where", [&] { return where(condition, beside(otherwise, then), otherwise); });
 }
 
-#define TENON_BINARY(name, function)                                                \
-  Tensor Tensor::name(const Tensor& other) const { return function(*this, other); } \
-  Tensor Tensor::name(const Scalar& other) const { return function(*this, beside(*this, other)); }
+#define TENON_BINARY(name, function)                                            \
+  Tensor Tensor::name(const Tensor& other) const {                              \
+    return named(#name, [&] { return function(*this, other); });                \
+  }                                                                             \
+  Tensor Tensor::name(const Scalar& other) const {                              \
+    return named(#name, [&] { return function(*this, beside(*this, other)); }); \
+  }
 static Tensor power(const Tensor& a, const Tensor& b) { return arithmetic(Op::Pow, a, b); }
 static Tensor lesser(const Tensor& a, const Tensor& b) { return arithmetic(Op::Min, a, b); }
 static Tensor larger(const Tensor& a, const Tensor& b) { return arithmetic(Op::Max, a, b); }
@@ -206,10 +242,16 @@ TENON_BINARY(floor_divide, divide_down)
 TENON_BINARY(mod, modulo)
 #undef TENON_BINARY
 
-#define TENON_OPERATOR(op, function, scalar)                                                 \
-  Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); }            \
-  Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, scalar(a, b)); } \
-  Tensor operator op(const Scalar& a, const Tensor& b) { return function(scalar(b, a), b); }
+#define TENON_OPERATOR(op, function, scalar)                            \
+  Tensor operator op(const Tensor& a, const Tensor& b) {                \
+    return named(#function, [&] { return function(a, b); });            \
+  }                                                                     \
+  Tensor operator op(const Tensor& a, const Scalar& b) {                \
+    return named(#function, [&] { return function(a, scalar(a, b)); }); \
+  }                                                                     \
+  Tensor operator op(const Scalar& a, const Tensor& b) {                \
+    return named(#function, [&] { return function(scalar(b, a), b); }); \
+  }
 TENON_OPERATOR(+, add, beside)
 TENON_OPERATOR(-, subtract, beside)
 TENON_OPERATOR(*, multiply, beside)
@@ -231,8 +273,10 @@ TENON_OPERATOR(>>, shift_right, beside)
 Tensor operator-(const Tensor& x) { return x.neg(); }
 // -1 has every bit set; of unsigned integers it is no number, but a cast keeps its low bits.
 Tensor operator~(const Tensor& x) {
-  if (x.dtype() == DType::Bool) return x.logical_not();
-  return x ^ lazy::constant(-1, DType::I64).cast(x.dtype());
+  return named("bit_not", [&] {
+    if (x.dtype() == DType::Bool) return x.logical_not();
+    return x ^ lazy::constant(-1, DType::I64).cast(x.dtype());
+  });
 }
 
 }  // namespace tenon

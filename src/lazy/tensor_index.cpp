@@ -7,6 +7,7 @@ namespace {
 
 using graph::Op;
 using lazy::apply;
+using lazy::named;
 using lazy::wrap_axis;
 
 Tensor checked(const char* call, const Tensor& indices) {
@@ -40,38 +41,48 @@ TopK sorted(const char* call, const Tensor& x, int64_t axis, bool descending) {
 }  // namespace
 
 Tensor Tensor::take(const Tensor& indices, int64_t axis) const {
-  return apply(Op::Gather, {*this, checked("take", indices)},
-               {{"axis", wrap_axis("take", axis, *this)}});
+  return named("take", [&] {
+    return apply(Op::Gather, {*this, checked("take", indices)},
+                 {{"axis", wrap_axis("take", axis, *this)}});
+  });
 }
 
 Tensor Tensor::gather(const Tensor& indices, int64_t axis) const {
-  return apply(Op::GatherElements, {*this, checked("gather", indices)},
-               {{"axis", wrap_axis("gather", axis, *this)}});
+  return named("gather", [&] {
+    return apply(Op::GatherElements, {*this, checked("gather", indices)},
+                 {{"axis", wrap_axis("gather", axis, *this)}});
+  });
 }
 
 Tensor Tensor::scatter(const Tensor& indices, const Tensor& updates, int64_t axis) const {
-  return scattered("scatter", "none", *this, indices, updates, axis);
+  return named("scatter",
+               [&] { return scattered("scatter", "none", *this, indices, updates, axis); });
 }
 
 Tensor Tensor::scatter_add(const Tensor& indices, const Tensor& updates, int64_t axis) const {
-  return scattered("scatter_add", "add", *this, indices, updates, axis);
+  return named("scatter_add",
+               [&] { return scattered("scatter_add", "add", *this, indices, updates, axis); });
 }
 
 Tensor Tensor::one_hot(int64_t classes, DType dtype) const {
-  if (classes < 1) throw user_error("[one_hot] {} classes", classes);
-  return (checked("one_hot", *this).cast(DType::I64).unsqueeze(-1) == arange(Extent(classes)))
-      .cast(dtype);
+  return named("one_hot", [&] {
+    if (classes < 1) throw user_error("[one_hot] {} classes", classes);
+    return (checked("one_hot", *this).cast(DType::I64).unsqueeze(-1) == arange(Extent(classes)))
+        .cast(dtype);
+  });
 }
 
 Tensor Tensor::sort(int64_t axis, bool descending) const {
-  return sorted("sort", *this, axis, descending).values;
+  return named("sort", [&] { return sorted("sort", *this, axis, descending).values; });
 }
 Tensor Tensor::argsort(int64_t axis, bool descending) const {
-  return sorted("argsort", *this, axis, descending).indices;
+  return named("argsort", [&] { return sorted("argsort", *this, axis, descending).indices; });
 }
 TopK Tensor::topk(int64_t count, int64_t axis, bool largest) const {
-  if (count < 0) throw user_error("[topk] {} elements", count);
-  return top("topk", *this, Extent(count), axis, largest);
+  return named("topk", [&] {
+    if (count < 0) throw user_error("[topk] {} elements", count);
+    return top("topk", *this, Extent(count), axis, largest);
+  });
 }
 
 }  // namespace tenon

@@ -48,8 +48,8 @@ Tensor Tensor::to(const Device& device) const {
   lazy::Operation operation;
   operation.operands = {from};
   operation.copy_to = device;
-  return Access::tensor(
-      std::make_shared<const Expression>(std::vector<TensorType>{type()}, std::move(operation)));
+  return Access::tensor(std::make_shared<const Expression>(
+      std::vector<TensorType>{type()}, std::move(operation), from.expression->values()));
 }
 
 TensorView Tensor::host_view(const char* call, DType wanted, bool one) const {
@@ -58,6 +58,7 @@ TensorView Tensor::host_view(const char* call, DType wanted, bool one) const {
     throw user_error("[{}] the tensor is {}, not {}", call, type().to_string(),
                      tenon::to_string(wanted));
   const lazy::Buffer& buffer = *elements->buffer;
+  buffer.check();
   if (!buffer.on_host())
     throw user_error("[{}] the tensor is on {}: copy it with to(Device::Cpu())", call,
                      tenon::to_string(buffer.device()));
@@ -89,6 +90,7 @@ OwnedTensor Tensor::to_owned() const {
   result.dtype = dtype();
   result.shape = elements->extents;
   std::shared_ptr<const lazy::Buffer> from = elements->buffer;
+  from->check();
   if (!from->on_host()) {
     const auto host = lazy::Buffer::allocate(Device::Cpu(), from->bytes());
     lazy::copy(*from, *host);

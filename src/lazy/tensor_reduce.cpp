@@ -1,6 +1,7 @@
 // Reductions, running sums, and what is made of them: norms and softmax.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/error.h"
 #include "lazy/apply.h"
@@ -12,6 +13,7 @@ namespace {
 using graph::Op;
 using lazy::apply;
 using lazy::as_float;
+using lazy::named;
 
 using Axes = std::vector<int64_t>;
 
@@ -33,10 +35,24 @@ Tensor without(const Tensor& kept, const Axes& axes) {
   return apply(Op::Reshape, {kept}, {{"shape", std::move(dims)}});
 }
 
-Tensor reduce(const char* call, Op op, const Tensor& x, const Axes& given, bool keep) {
+// Nothing has no largest element; a result without elements needs none.
+lazy::Extreme elements_of(const char* call, const Tensor& x, const Axes& axes) {
+  lazy::Extreme result{call, 1, 1};
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const bool goes = std::ranges::find(axes, axis) != axes.end();
+    Dim& count = goes ? result.elements : result.results;
+    count = count * x.shape()[axis];
+  }
+  return result;
+}
+
+Tensor reduce(const char* call, Op op, const Tensor& x, const Axes& given, bool keep,
+              bool needs_element = false) {
   const Axes axes = axes_or_all(call, x, given);
   if (axes.empty()) return x;
-  const Tensor kept = apply(op, {x}, {{"axes", axes}});
+  std::optional<lazy::Extreme> extreme;
+  if (needs_element) extreme = elements_of(call, x, axes);
+  const Tensor kept = apply(op, {x}, {{"axes", axes}}, {}, extreme);
   return keep ? kept : without(kept, axes);
 }
 
@@ -52,69 +68,56 @@ Tensor wide(const Tensor& x) {
                                                                              : x.cast(DType::I64);
 }
 
-// Nothing has no largest element; a result without elements needs none.
-void check_any(const char* call, const Tensor& x, const Axes& given) {
-  const Axes axes = axes_or_all(call, x, given);
-  bool nothing = false;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    const bool empty = x.shape()[axis].is_const(0);
-    if (std::ranges::find(axes, axis) != axes.end()) {
-      nothing = nothing || empty;
-    } else if (empty) {
-      return;
-    }
-  }
-  if (nothing) throw user_error("[{}] there is no element: {}", call, x.type().to_string());
-}
-
 Tensor arg_extreme(const char* call, Op op, const Tensor& x, int64_t given, bool keep) {
   const int64_t axis = lazy::wrap_axis(call, given, x);
-  check_any(call, x, {axis});
   const Tensor kept =
       apply(op, {x.dtype() == DType::Bool ? x.cast(DType::U8) : x}, {{"axis", axis}});
   return keep ? kept : without(kept, {axis});
 }
 
 // Bools have an order as numbers.
-Tensor extreme(const char* call, Op op, const Tensor& x, const Axes& axes, bool keep) {
-  if (x.dtype() != DType::Bool) return reduce(call, op, x, axes, keep);
-  return reduce(call, op, x.cast(DType::U8), axes, keep).cast(DType::Bool);
+Tensor extreme(const char* call, Op op, const Tensor& x, const Axes& axes, bool keep,
+               bool needs_element) {
+  if (x.dtype() != DType::Bool) return reduce(call, op, x, axes, keep, needs_element);
+  return reduce(call, op, x.cast(DType::U8), axes, keep, needs_element).cast(DType::Bool);
 }
 
 }  // namespace
 
 Tensor Tensor::sum(const Axes& axes, bool keep) const {
-  return reduce("sum", Op::ReduceSum, wide(*this), axes, keep);
+  return named("sum", [&] { return reduce("sum", Op::ReduceSum, wide(*this), axes, keep); });
 }
 Tensor Tensor::mean(const Axes& axes, bool keep) const {
-  return reduce("mean", Op::ReduceMean, as_float(*this), axes, keep);
+  return named("mean", [&] { return reduce("mean", Op::ReduceMean, as_float(*this), axes, keep); });
 }
 Tensor Tensor::max(const Axes& axes, bool keep) const {
-  check_any("max", *this, axes);
-  return extreme("max", Op::ReduceMax, *this, axes, keep);
+  return named("max", [&] { return extreme("max", Op::ReduceMax, *this, axes, keep, true); });
 }
 Tensor Tensor::min(const Axes& axes, bool keep) const {
-  check_any("min", *this, axes);
-  return extreme("min", Op::ReduceMin, *this, axes, keep);
+  return named("min", [&] { return extreme("min", Op::ReduceMin, *this, axes, keep, true); });
 }
 Tensor Tensor::prod(const Axes& axes, bool keep) const {
-  return reduce("prod", Op::ReduceProd, wide(*this), axes, keep);
+  return named("prod", [&] { return reduce("prod", Op::ReduceProd, wide(*this), axes, keep); });
 }
 Tensor Tensor::any(const Axes& axes, bool keep) const {
-  return extreme("any", Op::ReduceMax, cast(DType::Bool), axes, keep);
+  return named("any",
+               [&] { return extreme("any", Op::ReduceMax, cast(DType::Bool), axes, keep, false); });
 }
 Tensor Tensor::all(const Axes& axes, bool keep) const {
-  return extreme("all", Op::ReduceMin, cast(DType::Bool), axes, keep);
+  return named("all",
+               [&] { return extreme("all", Op::ReduceMin, cast(DType::Bool), axes, keep, false); });
 }
 Tensor Tensor::var(const Axes& given, bool keep, int64_t less) const {
-  const Tensor x = as_float(*this);
-  const Axes axes = axes_or_all("var", x, given);
-  const Tensor centered = x - x.mean(axes, true);
-  if (less == 0) return centered.square().mean(axes, keep);
-  return centered.square().sum(axes, keep) / count_of(x, axes, less);
+  return named("var", [&] {
+    const Tensor x = as_float(*this);
+    const Axes axes = axes_or_all("var", x, given);
+    const Tensor centered = x - x.mean(axes, true);
+    if (less == 0) return centered.square().mean(axes, keep);
+    return centered.square().sum(axes, keep) / count_of(x, axes, less);
+  });
 }
 Tensor Tensor::std(const Axes& axes, bool keep, int64_t less) const {
-  return var(axes, keep, less).sqrt();
+  return named("std", [&] { return var(axes, keep, less).sqrt(); });
 }
 // The largest elements, less which no exponential overflows. An infinite one would make NaN of the
 // difference.
@@ -123,34 +126,45 @@ static Tensor shift_of(const Tensor& x, const Axes& axes) {
   return Tensor::where(most.is_inf(), lazy::constant(0, x.dtype()), most);
 }
 Tensor Tensor::logsumexp(const Axes& given, bool keep) const {
-  const Tensor x = as_float(*this);
-  const Axes axes = axes_or_all("logsumexp", x, given);
-  const Tensor shift = shift_of(x, axes);
-  const Tensor kept = (x - shift).exp().sum(axes, true).log() + shift;
-  return keep || axes.empty() ? kept : without(kept, axes);
+  return named("logsumexp", [&] {
+    const Tensor x = as_float(*this);
+    const Axes axes = axes_or_all("logsumexp", x, given);
+    const Tensor shift = shift_of(x, axes);
+    const Tensor kept = (x - shift).exp().sum(axes, true).log() + shift;
+    return keep || axes.empty() ? kept : without(kept, axes);
+  });
 }
 Tensor Tensor::argmax(int64_t axis, bool keep) const {
-  return arg_extreme("argmax", Op::ArgMax, *this, axis, keep);
+  return named("argmax", [&] { return arg_extreme("argmax", Op::ArgMax, *this, axis, keep); });
 }
 Tensor Tensor::argmin(int64_t axis, bool keep) const {
-  return arg_extreme("argmin", Op::ArgMin, *this, axis, keep);
+  return named("argmin", [&] { return arg_extreme("argmin", Op::ArgMin, *this, axis, keep); });
 }
 Tensor Tensor::cumsum(int64_t axis) const {
-  return apply(Op::CumSum, {wide(*this)}, {{"axis", lazy::wrap_axis("cumsum", axis, *this)}});
+  return named("cumsum", [&] {
+    return apply(Op::CumSum, {wide(*this)}, {{"axis", lazy::wrap_axis("cumsum", axis, *this)}});
+  });
 }
 Tensor Tensor::cumprod(int64_t axis) const {
-  return apply(Op::CumProd, {wide(*this)}, {{"axis", lazy::wrap_axis("cumprod", axis, *this)}});
+  return named("cumprod", [&] {
+    return apply(Op::CumProd, {wide(*this)}, {{"axis", lazy::wrap_axis("cumprod", axis, *this)}});
+  });
 }
 
 Tensor Tensor::softmax(int64_t axis) const {
-  return apply(Op::Softmax, {as_float(*this)}, {{"axis", lazy::wrap_axis("softmax", axis, *this)}});
+  return named("softmax", [&] {
+    return apply(Op::Softmax, {as_float(*this)},
+                 {{"axis", lazy::wrap_axis("softmax", axis, *this)}});
+  });
 }
 // The shift is taken off first: beside a large one the logarithm would lose its digits.
 Tensor Tensor::log_softmax(int64_t axis) const {
-  const Tensor x = as_float(*this);
-  const Axes axes{lazy::wrap_axis("log_softmax", axis, x)};
-  const Tensor shifted = x - shift_of(x, axes);
-  return shifted - shifted.exp().sum(axes, true).log();
+  return named("log_softmax", [&] {
+    const Tensor x = as_float(*this);
+    const Axes axes{lazy::wrap_axis("log_softmax", axis, x)};
+    const Tensor shifted = x - shift_of(x, axes);
+    return shifted - shifted.exp().sum(axes, true).log();
+  });
 }
 
 namespace {
@@ -176,39 +190,48 @@ Tensor per_channel(const char* call, const Tensor& given, const Tensor& x) {
 }  // namespace
 
 Tensor Tensor::layer_norm(const Tensor& scale, const Tensor& bias, double epsilon) const {
-  const Tensor x = as_float(*this);
-  return apply(Op::LayerNorm,
-               {x, last_axis_or("layer_norm", scale, x, 1), last_axis_or("layer_norm", bias, x, 0)},
-               {{"epsilon", epsilon}});
+  return named("layer_norm", [&] {
+    const Tensor x = as_float(*this);
+    return apply(
+        Op::LayerNorm,
+        {x, last_axis_or("layer_norm", scale, x, 1), last_axis_or("layer_norm", bias, x, 0)},
+        {{"epsilon", epsilon}});
+  });
 }
 Tensor Tensor::rms_norm(const Tensor& scale, double epsilon) const {
-  const Tensor x = as_float(*this);
-  return apply(Op::RmsNorm, {x, last_axis_or("rms_norm", scale, x, 1)}, {{"epsilon", epsilon}});
+  return named("rms_norm", [&] {
+    const Tensor x = as_float(*this);
+    return apply(Op::RmsNorm, {x, last_axis_or("rms_norm", scale, x, 1)}, {{"epsilon", epsilon}});
+  });
 }
 Tensor Tensor::batch_norm(const Tensor& mean, const Tensor& variance, const Tensor& scale,
                           const Tensor& bias, double epsilon) const {
-  const Tensor factor = (variance + epsilon).rsqrt();
-  const Tensor scaled = scale ? factor * scale : factor;
-  const Tensor y =
-      (*this - per_channel("batch_norm", mean, *this)) * per_channel("batch_norm", scaled, *this);
-  return bias ? y + per_channel("batch_norm", bias, *this) : y;
+  return named("batch_norm", [&] {
+    const Tensor factor = (variance + epsilon).rsqrt();
+    const Tensor scaled = scale ? factor * scale : factor;
+    const Tensor y =
+        (*this - per_channel("batch_norm", mean, *this)) * per_channel("batch_norm", scaled, *this);
+    return bias ? y + per_channel("batch_norm", bias, *this) : y;
+  });
 }
 Tensor Tensor::group_norm(int64_t groups, const Tensor& scale, const Tensor& bias,
                           double epsilon) const {
-  const Tensor x = as_float(*this);
-  if (x.rank() < 2) throw user_error("[group_norm] needs channels: {}", x.type().to_string());
-  if (groups < 1 || !floordiv(x.shape()[1], groups).is_const() ||
-      floordiv(x.shape()[1], groups) * groups != x.shape()[1])
-    throw user_error("[group_norm] {} groups do not divide the channels of {}", groups,
-                     x.type().to_string());
-  Extents whole;
-  for (const Dim& dim : x.shape()) whole.emplace_back(dim);
-  const Tensor rows = x.reshape({whole[0], groups, -1});
-  const Tensor centered = rows - rows.mean({-1}, true);
-  const Tensor normal = centered * (centered.square().mean({-1}, true) + epsilon).rsqrt();
-  Tensor y = normal.reshape(whole);
-  if (scale) y = y * per_channel("group_norm", scale, x);
-  return bias ? y + per_channel("group_norm", bias, x) : y;
+  return named("group_norm", [&] {
+    const Tensor x = as_float(*this);
+    if (x.rank() < 2) throw user_error("[group_norm] needs channels: {}", x.type().to_string());
+    if (groups < 1 || !floordiv(x.shape()[1], groups).is_const() ||
+        floordiv(x.shape()[1], groups) * groups != x.shape()[1])
+      throw user_error("[group_norm] {} groups do not divide the channels of {}", groups,
+                       x.type().to_string());
+    Extents whole;
+    for (const Dim& dim : x.shape()) whole.emplace_back(dim);
+    const Tensor rows = x.reshape({whole[0], groups, -1});
+    const Tensor centered = rows - rows.mean({-1}, true);
+    const Tensor normal = centered * (centered.square().mean({-1}, true) + epsilon).rsqrt();
+    Tensor y = normal.reshape(whole);
+    if (scale) y = y * per_channel("group_norm", scale, x);
+    return bias ? y + per_channel("group_norm", bias, x) : y;
+  });
 }
 
 }  // namespace tenon

@@ -69,7 +69,7 @@ class Tracer {
   void finish(Frame& frame) {
     if (places_.contains(frame.of.expression.get())) return;  // found twice on the way
     Trace::Step step{.expression = frame.of.expression, .operation = frame.operation};
-    merge(trace_.values, frame.operation->values, "realize");
+    merge(trace_.values, frame.of.expression->values(), "realize");
     step.device = frame.of.expression->device().value_or(otherwise_);
     for (const Operand& operand : frame.operation->operands) {
       const TraceValue value = known(operand);

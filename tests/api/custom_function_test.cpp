@@ -429,14 +429,28 @@ TEST(CustomFunction, HasItsDtypesInEveryPrecision) {
   EXPECT_EQ(seen, (std::vector{DType::F32, DType::F32}));
 }
 
-// Where a bucket runs shorter, nobody knows what the function makes of fewer rows: it has all.
+// Where a bucket runs shorter, nobody knows what the function makes of fewer rows: it has all,
+// those past the active ones of zeros, and what it makes of these is in the output.
 TEST(CustomFunction, OfABucketHasAllItsRows) {
-  const Adder adder;
+  std::vector<int64_t> seen;
+  const CustomFunction add_one("add_one", like_the_first, [&](const CustomCall& call) {
+    seen = call.inputs[0].shape;
+    std::ranges::transform(call.input<float>(0), call.output<float>(0).begin(),
+                           [](float v) { return v + 1; });
+  });
   Graph g;
   const Value x = g.input("x", {{8, 2}, DType::F32}, {.bucket_axis = 0});
-  g.set_outputs({{"y", g.custom(adder.function("add_one"), {g.add(x, x)})[0]}});
+  g.set_outputs({{"y", g.custom(add_one, {g.add(x, x)})[0]}});
   CompiledGraph graph = Session().compile(g);
   const Floats data(16, 1);
+  EXPECT_EQ(graph.run({{"x", view(data, {8, 2})}})[0], Floats(16, 3));
+  graph.set_active_extent(3, 8);
+  Floats expected(16, 1);
+  std::fill_n(expected.begin(), 6, 3);
+  EXPECT_EQ(graph.run({{"x", view(Floats(6, 1), {3, 2})}})[0], expected);
+  EXPECT_EQ(seen, (std::vector<int64_t>{8, 2}));
+  EXPECT_EQ(graph.run({{"x", view(data, {8, 2})}})[0], expected);  // of which 3 rows are active
+  graph.clear_active_extent();
   EXPECT_EQ(graph.run({{"x", view(data, {8, 2})}})[0], Floats(16, 3));
 }
 

@@ -27,7 +27,7 @@ TEST_F(CudaTensors, StayOnTheDeviceBetweenComputations) {
   y.realize();
   EXPECT_EQ(read(y), (Floats{7, 10, 15, 22}));
   EXPECT_EQ(user_error_of([&] { y.as_vec<float>(); }),
-            "[array_view] the tensor is on cuda:0: copy it with to(Device::Cpu())");
+            "[as_vec] the tensor is on cuda:0: copy it with to(Device::Cpu())");
   EXPECT_EQ(read((y + 1.0).realize()), (Floats{8, 11, 16, 23}));
   EXPECT_EQ(y.to(Device::Cpu()).realize().as_vec<float>(), (Floats{7, 10, 15, 22}));
 }

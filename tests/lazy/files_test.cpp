@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/error.h"
 #include "tenon/lazy_tensor.h"
 #include "tests/error_of.h"
 #include "tests/temp_file.h"
@@ -152,6 +153,41 @@ TEST(MappedFile, IsCopiedToADeviceWhenItIsUsedThere) {
   EXPECT_EQ(there.prepare().stats().copies, 1);
 }
 
+// What is read of a part that is gone would end the process.
+TEST(MappedFile, ThatIsCutShortIsAnErrorOfWhoeverReadsWhatIsGone) {
+  const TempFile file(".bin");
+  write_floats(file.path(), Floats(4096, 1));
+  const Tensor all = Tensor::map_file(file.path());
+  const Tensor head = all.view_bytes(DType::F32, {2}),
+               tail = all.view_bytes(DType::F32, {2}, 16376);
+  Tensor sum = (head + tail).sum();
+  ExecutionPlan plan = sum.prepare();
+  plan.execute();
+  ASSERT_EQ(truncate(file.path().c_str(), 100), 0);
+  const std::string error = fmt::format(
+      "[map_file] \"{}\" was cut short after it was mapped: 100 of 16384 bytes are left",
+      file.path());
+  EXPECT_EQ(user_error_of([&] { tail.as_vec<float>(); }), error);
+  EXPECT_EQ(user_error_of([&] { tail.array_view<float>(); }), error);
+  EXPECT_EQ(user_error_of([&] { tail.to_owned(); }), error);
+  EXPECT_EQ(user_error_of([&] { (void)tail.to_string(); }), error);
+  EXPECT_EQ(user_error_of([&] { all.view_bytes(DType::U8, {1}, 200); }), error);
+  EXPECT_EQ(user_error_of([&] { (tail * 2.0).realize(); }), error);
+  EXPECT_EQ(user_error_of([&] { tail.to(Device::Null()).realize(); }), error);
+  EXPECT_EQ(user_error_of([&] { plan.execute(); }), error);
+  EXPECT_EQ((head * 2.0).realize().as_vec<float>(), (Floats{2, 2}));
+}
+
+// Who replaces a file by renaming another one to it takes nothing from those who mapped it.
+TEST(MappedFile, ThatIsReplacedIsStillThere) {
+  const TempFile file(".bin"), next(".bin");
+  write_floats(file.path(), {1, 2, 3});
+  write_floats(next.path(), {4});
+  const Tensor mapped = Tensor::map_file(file.path(), DType::F32, {3});
+  ASSERT_EQ(rename(next.path().c_str(), file.path().c_str()), 0);
+  EXPECT_EQ(mapped.as_vec<float>(), (Floats{1, 2, 3}));
+}
+
 // The bytes as NumPy writes them.
 TEST(NumpyFile, IsReadAndWrittenAsNumpyHasIt) {
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
@@ -188,8 +224,11 @@ TEST(NumpyFile, HoldsEveryElementType) {
 TEST(NumpyFile, IsRefusedWhereItIsNone) {
   EXPECT_NE(user_error_of([] { Tensor::load_npy("/no/such.npy"); }).find("/no/such.npy"),
             std::string::npos);
+  const Tensor small = Tensor::from<float>({1}).cast(DType::F8E5M2).realize();
+  EXPECT_EQ(user_error_of([&] { small.save_npy("x.npy"); }),
+            "x.npy: f8e5m2 has no NumPy type: cast it");
   EXPECT_EQ(user_error_of([] { (Tensor::from<float>({1}) + 1).save_npy("/no/such.npy"); }),
-            "[to_owned] the tensor is not realized: f32[1]");
+            "[save_npy] the tensor is not realized: f32[1]");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tenon/lazy_tensor.h"
 #include "tests/error_of.h"
@@ -18,7 +19,7 @@ TEST(Plan, IsReadByTheTensorsItWasMadeOf) {
   Tensor y = x * 2.0;
   ExecutionPlan plan = y.prepare();
   EXPECT_EQ(user_error_of([&] { read(y); }),
-            "[array_view] the tensor is the output of a plan that was not executed yet");
+            "[as_vec] the tensor is the output of a plan that was not executed yet");
   plan.execute();
   EXPECT_EQ(read(y), (Floats{2, 4, 6}));
   data = {5, 5, 5};
@@ -94,6 +95,53 @@ TEST(Plan, RefusesAnotherExtentOfMemoryThatIsThere) {
             "[execute] \"n\" is 3, an extent of an input f32[n]: it cannot be 4");
   plan.execute_with_vars({{"n", 3}});
   EXPECT_EQ(read(y), (Floats{2, 3, 4}));
+}
+
+TEST(Plan, KeepsItsInputsAsLongAsItLives) {
+  auto owner = std::make_shared<Floats>(Floats{1, 2});
+  const std::weak_ptr<Floats> watched = owner;
+  std::optional<ExecutionPlan> plan;
+  Tensor y;
+  {
+    y = Tensor::wrap(owner->data(), DType::F32, {2}, owner) * 3.0;
+    plan = y.prepare();
+    owner.reset();
+  }
+  for (int run = 0; run < 2; ++run) {
+    plan->execute();
+    EXPECT_EQ(read(y), (Floats{3, 6}));
+    EXPECT_FALSE(watched.expired());
+  }
+  plan.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(read(y), (Floats{3, 6}));  // the output is of who reads it
+}
+
+// Kernels have counters and arguments with names of their own.
+TEST(Plan, HasNoVariablesButThoseOfTheCaller) {
+  const Variable n("n", 1, 8);
+  Tensor y = Tensor::ones({n.bind(3), 8}).softmax().cumsum(0).sum();
+  ExecutionPlan plan = y.prepare();
+  EXPECT_EQ(plan.variables(), (VariableValues{{"n", 3}}));
+  for (const std::string name : {"i", "i0", "i1", "r0", "j", "k", "n_0", "in0", "out0", "N", ""}) {
+    EXPECT_EQ(user_error_of([&] { plan.execute_with_vars({{name, 1}}); }),
+              "[execute] there is no variable \"" + name + "\" in the plan");
+  }
+}
+
+TEST(Plan, OfTheLargestElementNeedsOneInEachExecution) {
+  const Variable m("m", 0, 8);
+  const Tensor x = Tensor::from<float>({3, 1, 2});
+  Tensor most = x[Slice{.stop = m.bind(2)}].max();
+  ExecutionPlan plan = most.prepare();
+  EXPECT_EQ(user_error_of([&] { plan.execute_with_vars({{"m", 0}}); }),
+            "[max] there is no element: f32[min(m, 3)]");
+  plan.execute();
+  EXPECT_EQ(most.item<float>(), 3);
+  Tensor rows = Tensor::ones({m.bind(2), 3}).max({1});
+  ExecutionPlan of_rows = rows.prepare();
+  of_rows.execute_with_vars({{"m", 0}});
+  EXPECT_TRUE(read(rows).empty());
 }
 
 TEST(Plan, ReplicasShareInputsAndHaveTheirOwnOutputs) {

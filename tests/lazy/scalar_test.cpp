@@ -11,9 +11,9 @@ namespace {
 Tensor bytes() { return Tensor::from<uint8_t>({1, 2, 255}); }
 
 TEST(Scalars, ThatTheDtypeDoesNotHoldAreErrors) {
-  EXPECT_EQ(user_error_of([] { bytes() + 256; }), "[tensor] 256 is no u8");
-  EXPECT_EQ(user_error_of([] { -1 - bytes(); }), "[tensor] -1 is no u8");
-  EXPECT_EQ(user_error_of([] { bytes().minimum(300); }), "[tensor] 300 is no u8");
+  EXPECT_EQ(user_error_of([] { bytes() + 256; }), "[add] 256 is no u8");
+  EXPECT_EQ(user_error_of([] { -1 - bytes(); }), "[subtract] -1 is no u8");
+  EXPECT_EQ(user_error_of([] { bytes().minimum(300); }), "[minimum] 300 is no u8");
   EXPECT_EQ(user_error_of([] { Tensor::full({2}, 128, DType::I8); }), "[full] 128 is no i8");
   EXPECT_EQ(user_error_of([] { Tensor::scalar(-1, DType::U64); }), "[scalar] -1 is no u64");
   EXPECT_EQ(user_error_of([] { bytes().pad({{1, 1}}, -1); }), "[pad] -1 is no u8");

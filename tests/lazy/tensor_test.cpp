@@ -108,8 +108,7 @@ TEST(Random, AreDistributedAsTheySay) {
 
 TEST(Reading, OfAnotherDtypeIsAnError) {
   const Tensor x = Tensor::from<float>({1, 2});
-  EXPECT_EQ(user_error_of([&] { x.as_vec<double>(); }),
-            "[array_view] the tensor is f32[2], not f64");
+  EXPECT_EQ(user_error_of([&] { x.as_vec<double>(); }), "[as_vec] the tensor is f32[2], not f64");
   EXPECT_EQ(user_error_of([&] { x.as_vec<bool>(); }), "[as_vec] the tensor is f32[2], not bool");
   EXPECT_EQ(user_error_of([&] { x.array_view<int32_t>(); }),
             "[array_view] the tensor is f32[2], not i32");
