@@ -19,7 +19,9 @@ std::string element(DType dtype, const std::byte* at) {
     case DTypeKind::Bool:
       return *at == std::byte{0} ? "false" : "true";
     case DTypeKind::Float:
-      return fmt::format("{:.{}g}", load_as_f64(dtype, at), kDigits);
+      return std::isnan(load_as_f64(dtype, at))  // of either sign
+                 ? "nan"
+                 : fmt::format("{:.{}g}", load_as_f64(dtype, at), kDigits);
     case DTypeKind::Signed:
       if (dtype == DType::I64) return fmt::format("{}", *reinterpret_cast<const int64_t*>(at));
       break;

@@ -1,5 +1,7 @@
 // Computing tensors: realize fills the results of expressions, prepare makes plans whose outputs
 // handles read.
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/knobs.h"
 #include "lazy/apply.h"
@@ -24,7 +26,9 @@ void check(const PrepareConfig& config) {
 }
 
 // What has no elements at any values of its variables.
-bool is_empty(const TensorType& type) { return type.shape.elements().is_const(0); }
+bool is_empty(const TensorType& type) {
+  return std::ranges::any_of(type.shape, [](const Dim& dim) { return dim.is_const(0); });
+}
 
 // Its other extents still have values.
 void publish_empty(const lazy::Operand& of) {

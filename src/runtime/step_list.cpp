@@ -60,7 +60,8 @@ Error StepList::fault(int index, std::span<const int64_t> words) const {
   const program::Step& source = step(index);
   const int64_t position = words[0] - 1;
   const bool known = position >= 0 && position < static_cast<int64_t>(source.buffers.size());
-  return user_error("[{}] {}: index {} lies outside 0..{}{}", source.kind, source.origin, words[1],
+  const std::string origin = source.origin.empty() ? "" : source.origin + ": ";
+  return user_error("[{}] {}index {} lies outside 0..{}{}", source.kind, origin, words[1],
                     words[2] - 1,
                     known ? " of " + program::describe(*program_, source.buffers[position]) : "");
 }

@@ -165,8 +165,8 @@ TEST(Printing, ShowsTypeAndElements) {
   EXPECT_EQ(Tensor::from<int8_t>({-1, 2}, {2, 1}).to_string(), "Tensor(i8[2, 1],\n[[-1],\n [2]])");
   EXPECT_EQ(Tensor::from<uint64_t>({~uint64_t{0}}).to_string(),
             "Tensor(u64[1], [18446744073709551615])");
-  EXPECT_EQ(Tensor::from<float>({INFINITY, -INFINITY, NAN}).to_string(),
-            "Tensor(f32[3], [inf, -inf, nan])");
+  EXPECT_EQ(Tensor::from<float>({INFINITY, -INFINITY, NAN, -NAN}).to_string(),
+            "Tensor(f32[4], [inf, -inf, nan, nan])");
   EXPECT_EQ(Tensor::scalar(2, DType::F32).realize().to_string(), "Tensor(f32[], 2)");
   EXPECT_EQ((Tensor::from<float>({1, 2}) > 1.5).realize().to_string(),
             "Tensor(bool[2], [false, true])");

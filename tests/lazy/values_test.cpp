@@ -64,6 +64,11 @@ TEST(Values, DecideErrorsOfTheCall) {
   for (const Case& each : kCases) EXPECT_EQ(user_error_of(each.call), each.error);
 }
 
+TEST(Values, OfTheOtherExtentsOfNothingMayBeLarge) {
+  const Tensor nothing = ones({int64_t{1} << 40, int64_t{1} << 40, 0});
+  EXPECT_EQ(nothing.realize().extents().back(), 0);
+}
+
 // What nobody gave a value, and what a plan computes, is left to the run.
 TEST(Values, ThatAreNotKnownDecideNothing) {
   const Tensor open = ones({Extent(n())}) + ones({4});
