@@ -3,6 +3,7 @@
 // else is computed inside its consumers.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -64,6 +65,10 @@ struct Regions {
   // parts, which are put there when it is the root's turn.
   std::unordered_map<graph::Value, std::vector<Part>> assembled;
 };
+
+// Of a root that is a cast to fewer bits: what it casts, where the kernel that computes that stores
+// the cast in its place.
+std::optional<graph::Value> narrowed(graph::Value root, const Regions& regions);
 
 // Names of symbols that have values before a graph's inputs are bound: those around a body.
 using OuterSymbols = std::set<std::string>;

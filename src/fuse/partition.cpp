@@ -1,7 +1,7 @@
 // Which values exist in memory: what a second pass over memory costs, against computing again. The
 // rule, by the kind of an op:
 //   kernel       contractions, attention, norms, reductions, scans, scatters, sorts, updates:
-//   stored; rotary
+//   stored, as what they are cast to where that is all that reads them; rotary
 //                positions too, but those of queries, which attention turns as it reads them
 //   view         an index map: never stored
 //   count        range: a formula of the index, stored only where memory is wanted
@@ -13,6 +13,7 @@
 // parameters only is stored once, before the first run; weights on their way into packed panels are
 // not stored at all.
 #include <algorithm>
+#include <optional>
 
 #include "fuse/fuse.h"
 #include "graph/host_ops.h"
@@ -89,6 +90,12 @@ bool is_widening(const Node& node) {
          !is_storage_only(node.operand(0).dtype());
 }
 
+// Kernels that may store what they compute in fewer bits.
+bool stores_any_float(Op op) {
+  return op == Op::Linear || op == Op::GatedLinear || op == Op::MatMul || op == Op::Attention ||
+         op == Op::Softmax || is_norm(op);
+}
+
 bool is_factor(const Node& user, int operand) {
   if (user.op() == Op::GatedLinear) return operand < 3;
   return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand < 2;
@@ -157,6 +164,8 @@ class Partitioner {
     }
     const bool constant = constant_.contains(&node);
     if (!constant && (is_turned_query(value) || is_turned_row(value))) return;
+    if (!constant && is_stored_as_its_cast(value)) return;
+    if (narrowed(value, regions_)) keep(value);
     if (node.op() == Op::Update && reads_state(node.operand(1), *graph::state_of(value)))
       keep(node.operand(1));
     const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
@@ -213,6 +222,16 @@ class Partitioner {
     if (uses.size() != 1 || uses[0].user->op() != Op::Update) return false;
     const Value state = *graph::state_of({uses[0].user});
     return graph::state_layout(state)->axis == 1 && !reads_state(value.node->operand(0), state);
+  }
+
+  // Only a cast to fewer bits reads it: the kernel stores those.
+  bool is_stored_as_its_cast(Value value) const {
+    if (!stores_any_float(value.op()) || value.dtype() != DType::F32 || uses_.is_output(value))
+      return false;
+    const auto uses = uses_.uses(value);
+    if (uses.size() != 1 || uses[0].user->op() != Op::Cast) return false;
+    const DType to = uses[0].user->types()[0].dtype;
+    return to == DType::F16 || to == DType::BF16;
   }
 
   // Whether the kernel that computes the value would read the state: rows that an update writes
@@ -335,6 +354,13 @@ class Partitioner {
 };
 
 }  // namespace
+
+std::optional<Value> narrowed(Value root, const Regions& regions) {
+  if (root.op() != Op::Cast) return std::nullopt;
+  const Value before = root.node->operand(0);
+  if (!stores_any_float(before.op()) || regions.stored.contains(before)) return std::nullopt;
+  return before;
+}
 
 Regions partition(const graph::Graph& graph, const OuterSymbols& outer,
                   const FusionLimits& limits) {

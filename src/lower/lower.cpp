@@ -22,9 +22,10 @@ Lowered lower_elementwise(Region& region) {
 
 }  // namespace
 
-Lowered lower(Value root, const fuse::Regions& regions, const Layout& layout,
+Lowered lower(Value result, const fuse::Regions& regions, const Layout& layout,
               const TakenNames& taken) {
-  Region region(root, regions, layout, taken);
+  Region region(result, regions, layout, taken);
+  const Value root = region.root();
   const auto stored = [&](int operand) {
     return regions.stored.contains(root.node->operand(operand));
   };

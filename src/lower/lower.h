@@ -26,9 +26,9 @@ struct Lowered {
 // Names of the model's symbols: a loop never has one of them.
 using TakenNames = std::set<std::string>;
 
-// The kernel that computes and stores `root`. A root that is a leaf is copied (an output that is an
+// The kernel that computes and stores `result`. One that is a leaf is copied (an output that is an
 // input).
-Lowered lower(graph::Value root, const fuse::Regions& regions, const Layout& layout,
+Lowered lower(graph::Value result, const fuse::Regions& regions, const Layout& layout,
               const TakenNames& taken = {});
 
 }  // namespace tenon::lower

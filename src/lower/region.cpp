@@ -103,9 +103,13 @@ Index broadcast_index(const Shape& shape, const Index& index, const Shape& onto)
   return result;
 }
 
-Region::Region(Value root, const fuse::Regions& regions, const Layout& layout,
+Region::Region(Value result, const fuse::Regions& regions, const Layout& layout,
                const TakenNames& taken)
-    : root_(root), regions_(regions), layout_(layout), taken_(taken) {}
+    : result_(result),
+      root_(fuse::narrowed(result, regions).value_or(result)),
+      regions_(regions),
+      layout_(layout),
+      taken_(taken) {}
 
 int Region::argument(Value value) {
   const auto [it, fresh] = buffers_.try_emplace({value.node, value.result}, 0);
@@ -132,14 +136,14 @@ ExprRef Region::load_stored(Value value, const Index& index) {
 }
 
 ExprRef Region::load_result(const Index& index) {
-  return cast(load(argument(root_), root_.dtype(), dot(index, layout_(root_)), guards_),
-              computed_in(root_.dtype()));
+  return cast(load(argument(result_), result_.dtype(), dot(index, layout_(result_)), guards_),
+              computed_in(result_.dtype()));
 }
 
 Stmt Region::store_result(const Index& index, ExprRef value) {
-  const int buffer = argument(root_);
+  const int buffer = argument(result_);
   kernel_.buffers[static_cast<size_t>(buffer)].written = true;
-  return store(buffer, dot(index, layout_(root_)), cast(std::move(value), root_.dtype()));
+  return store(buffer, dot(index, layout_(result_)), cast(std::move(value), result_.dtype()));
 }
 
 int Region::local_scalar(const std::string& name, DType dtype) {
@@ -217,7 +221,7 @@ void Region::reads_part(Value data, const graph::Node& node) {
 Dim Region::least_bytes() const {
   Dim bytes = 0;
   for (const Value& value : arguments_) {
-    const bool updates = value == root_ && value.op() == graph::Op::Update;  // new rows only
+    const bool updates = value == result_ && value.op() == graph::Op::Update;  // new rows only
     const TensorType& type = (updates ? value.node->operand(1) : value).type();
     const auto readers = partly_read_by_.find({value.node, value.result});
     if (readers == partly_read_by_.end()) {
@@ -238,12 +242,12 @@ Lowered Region::finish(std::string name, Block body) {
   kernel_.bytes = least_bytes();
   kernel_.dims = free_symbols(kernel_);  // of costs too
   // The result goes last, so that callers know where it is.
-  const auto it = std::find(arguments_.begin(), arguments_.end(), root_);
+  const auto it = std::find(arguments_.begin(), arguments_.end(), result_);
   TENON_CHECK(it != arguments_.end(), "kernel {} stores nothing", kernel_.name);
   const auto from = static_cast<int>(it - arguments_.begin());
   const auto last = static_cast<int>(arguments_.size()) - 1;
   arguments_.erase(it);
-  arguments_.push_back(root_);
+  arguments_.push_back(result_);
   for (Buffer& buffer : kernel_.buffers) {
     if (buffer.storage != Storage::Global) continue;
     buffer.source_index = buffer.source_index == from

@@ -18,7 +18,8 @@ using Index = std::vector<Dim>;
 
 class Region {
  public:
-  Region(graph::Value root, const fuse::Regions& regions, const Layout& layout,
+  // That stores `result`.
+  Region(graph::Value result, const fuse::Regions& regions, const Layout& layout,
          const TakenNames& taken);
 
   // Of the dtype that the value is computed in (kernel::computed_in).
@@ -47,6 +48,7 @@ class Region {
   kernel::Block take_lets();
 
   Lowered finish(std::string name, kernel::Block body);
+  // What the kernel computes: the result, or what that is a narrower cast of.
   graph::Value root() const { return root_; }
   kernel::Kernel& kernel() { return kernel_; }
 
@@ -72,7 +74,7 @@ class Region {
   void reads_part(graph::Value data, const graph::Node& node);
   Dim least_bytes() const;
 
-  graph::Value root_;
+  graph::Value result_, root_;
   const fuse::Regions& regions_;
   const Layout& layout_;
   const TakenNames& taken_;
