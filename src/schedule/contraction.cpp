@@ -15,6 +15,17 @@ constexpr int64_t kColumnGroups = 8;  // work items across the columns
 constexpr int64_t kMostColumnGroups = 64;
 constexpr int64_t kMostRowsPerItem = 1024;
 
+// How many groups of columns: as many as are wished, or up to twice as many where those would not
+// be alike. An even number: two threads have the same to do then.
+int64_t even_groups(int64_t panels) {
+  const int64_t per_group = (panels + kColumnGroups - 1) / kColumnGroups;
+  if (panels % per_group == 0) return kColumnGroups;
+  for (int64_t groups = kColumnGroups; groups <= 2 * kColumnGroups; groups += 2) {
+    if (panels % groups == 0) return groups;
+  }
+  return kColumnGroups;
+}
+
 int64_t round_to(int64_t value, int64_t multiple) {
   return std::max(multiple, value / multiple * multiple);
 }
@@ -25,8 +36,8 @@ int64_t Scheduler::panels_per_group(const Dim& panels) {
   if (!panels.is_const())
     return decide(Decision::GroupPanels, kColumnGroups, doublings(1, kMostColumnGroups));
   const int64_t all = panels.const_value();
-  const int64_t groups =
-      decide(Decision::ColumnGroups, kColumnGroups, doublings(1, std::min(all, kMostColumnGroups)));
+  const int64_t groups = decide(Decision::ColumnGroups, even_groups(all),
+                                doublings(1, std::min(all, kMostColumnGroups)));
   return (all + groups - 1) / groups;
 }
 
