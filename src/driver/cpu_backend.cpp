@@ -21,6 +21,7 @@ class CpuBackend : public Backend {
                     ? schedule::avx512_target(options.cpu.l1d, options.cpu.l2)
                     : schedule::avx2_target(options.cpu.l1d, options.cpu.l2)) {
     target_.dot2 = options.cpu.bf16;
+    target_.dot4 = options.cpu.vnni;
     target_.plain = cpu_strategy(options).is<OptStrategy::Plain>();
     if (options.cpu.isa == CpuIsa::Generic)
       throw unsupported_error("[cpu] code generation needs a CPU with AVX2 and FMA");

@@ -19,7 +19,7 @@
 #include "plan/memory_map.h"
 #include "plan/plan_arena.h"
 #include "program/print.h"
-#include "schedule/dot2.h"
+#include "schedule/dots.h"
 #include "simplify/simplify.h"
 
 namespace tenon::driver {
@@ -194,7 +194,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     return fuse::partition(lir.graph, options_.outer_symbols,
                            options_.fusion_limits.value_or(backend_->fusion_limits()));
   });
-  bool needs_bf16 = false;
+  bool needs_bf16 = false, needs_vnni = false;
   int bodies = 0;
   Hasher digest;
   digest.text(graph::digest(optimized).hex());
@@ -207,6 +207,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     Compiled compiled = compile(body, of_body);
     compiled_ += compiled.kernels - compiled.kernels_from_cache;
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
+    needs_vnni = needs_vnni || compiled.program.cpu.vnni;
     lir.body_kernels += compiled.kernels;
     digest.text(compiled.digest.hex());
     lir.bodies.add(name, compiled.fusion, compiled.dispatch);
@@ -218,9 +219,13 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   lir.kernels = builder.take_kernels();
   lir.digest = digest.finish();
   backend_->describe(lir.program);
-  for (const auto& [kernel, text] : lir.kernels)
+  for (const auto& [kernel, text] : lir.kernels) {
     needs_bf16 = needs_bf16 || schedule::has_dot2(kernel);
-  lir.program.cpu.bf16 = needs_bf16 && lir.program.device == program::DeviceKind::Cpu;
+    needs_vnni = needs_vnni || schedule::has_dot4(kernel);
+  }
+  const bool on_cpu = lir.program.device == program::DeviceKind::Cpu;
+  lir.program.cpu.bf16 = needs_bf16 && on_cpu;
+  lir.program.cpu.vnni = needs_vnni && on_cpu;
   plan::Options plan = *options_.plan;
   plan.alignment = std::max(plan.alignment, lir.program.plan.alignment);  // what the device needs
   run.timed("plan", [&] { return plan::plan_arena(lir.program, plan); });

@@ -9,7 +9,7 @@
 #include "graph/state.h"
 #include "kernel/in_place.h"
 #include "lower/lower.h"
-#include "schedule/dot2.h"
+#include "schedule/dots.h"
 
 namespace tenon::driver {
 

@@ -58,9 +58,28 @@ constexpr const Reduction& reduction_of(Op op) {  // by either of its ops
   return *row;
 }
 
-// Contractions: sums of products in ascending order, and the op that takes in one more of them.
-constexpr bool is_contraction(Op op) { return op == Op::ReduceFma || op == Op::ReduceDot2; }
-constexpr Op step_of(Op contraction) { return contraction == Op::ReduceDot2 ? Op::Dot2 : Op::Fma; }
+// Contractions: sums of products in ascending order, and the op that takes in one more of them; or
+// a group of them, where narrow numbers come as groups in a u32, of what they are added to.
+struct Contracting {
+  Op reduce, step;
+  DType groups = DType::F32;  // what is added up; of Fma anything
+};
+inline constexpr Contracting kContractions[] = {
+    {Op::ReduceFma, Op::Fma},
+    {Op::ReduceDot2, Op::Dot2, DType::F32},
+    {Op::ReduceDot4, Op::Dot4, DType::I32},
+};
+constexpr const Contracting* contracting(Op op) {  // by either of its ops; null: no such op
+  for (const Contracting& row : kContractions) {
+    if (row.reduce == op || row.step == op) return &row;
+  }
+  return nullptr;
+}
+constexpr bool is_contraction(Op op) { return has(op, kReduce) && contracting(op) != nullptr; }
+constexpr bool takes_groups(Op op) {
+  return contracting(op) != nullptr && contracting(op)->step != Op::Fma;
+}
+constexpr Op step_of(Op contraction) { return contracting(contraction)->step; }
 
 // Lanes of a row reduction and of every vector, on every CPU: a constant of the numerics class.
 inline constexpr int64_t kLaneCount = 16;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernel/dot2.h"
+#include "kernel/dot4.h"
 #include "kernel/interpret_code.h"
 
 namespace tenon::kernel {
@@ -174,6 +175,10 @@ Value take_element(DType dtype, const void* element) {
 Value apply(Op op, DType dtype, Value a, Value b, Value c) {
   if (!is_computed(dtype)) undefined(op, dtype);
   if (op == Op::Dot2) return of(dot2(static_cast<uint32_t>(a.i), static_cast<uint32_t>(b.i), c.f));
+  if (op == Op::Dot4) {
+    return of(int64_t{
+        dot4(static_cast<uint32_t>(a.i), static_cast<uint32_t>(b.i), static_cast<int32_t>(c.i))});
+  }
   if (dtype == DType::F32 && (op == Op::Exponent || op == Op::Mantissa)) {
     return apply_f32_bits(op, a.f);
   }

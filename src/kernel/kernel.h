@@ -116,11 +116,12 @@ struct Specialize {
 enum class MmaKind : uint8_t {
   Outer,  // by fma, in acc's dtype
   Dot2,   // by dot2: operands are u32, acc is f32
+  Dot4,   // by dot4: operands are u32, acc is i32
 };
 
 // acc[row*cols + col] = fma(a, b, acc[row*cols + col]) for row < rows, col < cols, as one tile
-// instruction or a block of them; or dot2. `a` uses only the row symbol, `b` only the column
-// symbol; acc is a register buffer.
+// instruction or a block of them; or dot2, or dot4. `a` uses only the row symbol, `b` only the
+// column symbol; acc is a register buffer.
 struct Mma {
   MmaKind kind;
   Symbol row, col;
@@ -129,7 +130,9 @@ struct Mma {
   int acc;
   ExprRef a, b;
 
-  Op step() const { return kind == MmaKind::Dot2 ? Op::Dot2 : Op::Fma; }
+  Op step() const {
+    return kind == MmaKind::Outer ? Op::Fma : kind == MmaKind::Dot2 ? Op::Dot2 : Op::Dot4;
+  }
 };
 
 // On a GPU, outside of loops over threads: what the threads of a block have stored until here is

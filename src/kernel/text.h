@@ -16,7 +16,7 @@ inline constexpr std::string_view kStorageText[] = {"global", "scratch", "stack"
 inline constexpr std::string_view kSourceText[] = {"argument", "packed"};
 inline constexpr std::string_view kLoopText[] = {"parallel", "loop",   "thread",  "ladder",
                                                  "unroll",   "vector", "together"};
-inline constexpr std::string_view kMmaText[] = {"outer", "dot2"};
+inline constexpr std::string_view kMmaText[] = {"outer", "dot2", "dot4"};
 inline constexpr std::string_view kTileText[] = {"fma", "tensor_core"};
 
 constexpr std::string_view text_of(Level level) { return kLevelText[static_cast<int>(level)]; }

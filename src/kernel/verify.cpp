@@ -233,10 +233,10 @@ void Verifier::statement(Scope& scope, const Mma& mma) const {
   inside.bind({Binding::Kind::Range, mma.row, mma.rows, {}, true});
   inside.bind({Binding::Kind::Range, mma.col, mma.cols, {}, true});
   verify_access(inside, mma.acc, Dim(mma.row) * mma.cols + Dim(mma.col), {});
-  const bool pairs = mma.kind == MmaKind::Dot2;
-  scope.check(!pairs || acc.dtype == DType::F32, "mma dot2: {} is {}", acc.name,
-              to_string(acc.dtype));
-  const DType operand = pairs ? DType::U32 : acc.dtype;
+  const bool groups = takes_groups(mma.step());
+  scope.check(!groups || acc.dtype == contracting(mma.step())->groups, "mma {}: {} is {}",
+              text_of(mma.kind), acc.name, to_string(acc.dtype));
+  const DType operand = groups ? DType::U32 : acc.dtype;
   mma_operand(inside, mma.a, mma.col, operand, "left");
   mma_operand(inside, mma.b, mma.row, operand, "right");
 }

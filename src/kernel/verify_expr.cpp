@@ -132,10 +132,11 @@ void ExprVerifier::leaf(const Expr& expr) const {
 
 void ExprVerifier::operands(const Expr& expr) const {
   const std::string_view op = info(expr.op).text;
-  if (expr.op == Op::Dot2 || expr.op == Op::ReduceDot2) {
-    const bool pairs = expr.args[0]->dtype == DType::U32 && expr.args[1]->dtype == DType::U32;
-    const bool sum = expr.args[2]->dtype == DType::F32 && expr.dtype == DType::F32;
-    return scope_.check(pairs && sum, "{} of {}, {} and {}", op, to_string(expr.args[0]->dtype),
+  if (takes_groups(expr.op)) {
+    const DType sums = contracting(expr.op)->groups;
+    const bool groups = expr.args[0]->dtype == DType::U32 && expr.args[1]->dtype == DType::U32;
+    const bool sum = expr.args[2]->dtype == sums && expr.dtype == sums;
+    return scope_.check(groups && sum, "{} of {}, {} and {}", op, to_string(expr.args[0]->dtype),
                         to_string(expr.args[1]->dtype), to_string(expr.args[2]->dtype));
   }
   const size_t first = expr.op == Op::Select ? 1 : 0;

@@ -23,7 +23,10 @@ constexpr int64_t kStepsAtOnce = 4;
 }  // namespace
 
 Stmt Scheduler::multiplied(const Contraction& c, const TilePlace& place, int acc, const Dim& k) {
-  const MmaKind kind = c.reduce->op == Op::ReduceDot2 ? MmaKind::Dot2 : MmaKind::Outer;
+  const Op op = c.reduce->op;
+  const MmaKind kind = op == Op::ReduceDot2   ? MmaKind::Dot2
+                       : op == Op::ReduceDot4 ? MmaKind::Dot4
+                                              : MmaKind::Outer;
   const Symbol ii = fresh("ii", target_.row_steps[0]), jj = fresh("jj", place.columns);
   const auto at = [&](int operand, const Dim& row, const Dim& column) {
     const ExprRef value =

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "schedule/dot2.h"
+#include "schedule/dots.h"
 #include "schedule/scheduler.h"
 
 namespace tenon::schedule {
@@ -115,6 +115,7 @@ Scheduled Scheduler::run() {
 Scheduled schedule(const Kernel& lowered, const Target& target, const Choice& choice) {
   Kernel kernel = collapse_loops(lowered);
   if (target.dot2) kernel = with_dot2(kernel);
+  if (target.dot4) kernel = with_dot4(kernel);
   kernel.body = transform_exprs(kernel.body, expand_math);
   return Scheduler(kernel, target, choice).run();
 }

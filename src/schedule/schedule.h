@@ -19,6 +19,7 @@ struct Target {
   int64_t l1_bytes;
   int64_t l2_bytes;
   bool dot2 = false;   // it multiplies pairs of bf16
+  bool dot4 = false;   // and four bytes at once
   bool plain = false;  // not what is fast is wanted, but what is simple: OptStrategy::Plain
 };
 

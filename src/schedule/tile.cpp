@@ -74,7 +74,7 @@ Block Scheduler::tile_sum(const Contraction& c, const TilePlace& place, int raw,
   };
   const ExprRef init = c.reduce->args[2], zero = constant(dtype, 0);
   Block fill;
-  if (c.depth.bounds().hi <= kContractionChunk) {
+  if (c.depth.bounds().hi <= kContractionChunk || !is_float(dtype)) {  // integers: in any order
     fill = multiply_steps(c, place, acc, {c.k, 0, c.depth});
     fill.insert(fill.begin(), set_acc(init));
     fill.push_back(each_element([&](const Dim& r, const Dim& j) {

@@ -9,7 +9,7 @@
 #include "codegen/llvm/generate.h"
 #include "tests/codegen/assembly_loops.h"
 #include "tests/codegen/compiled_kernel.h"
-#include "tests/schedule/dot2_cases.h"
+#include "tests/schedule/dot4_cases.h"
 
 namespace tenon::kernel_test {
 namespace {
@@ -60,12 +60,14 @@ struct DepthLoop {
 // their tiles do not fit into registers.
 std::vector<DepthLoop> depth_loops() {
   const NamedIsa avx2 = isas()[0], avx512 = isas()[1];
-  NamedIsa dot2 = avx512;
-  dot2.target = dot2_target();
+  NamedIsa dots = avx512;
+  dots.target = dots_target();
   const std::vector<Case> f32 = {linear_case(384, 1536, {}), linear_case(1536, 384, {})},
                           odd = {linear_case(33, 40, {})},
                           attention = {attention_case(4, 4, 32), attention_case(4, 4, 64)},
-                          bf16 = {bf16_linear_case(384, 1536, {}), bf16_linear_case(1536, 384, {})};
+                          bf16 = {bf16_linear_case(384, 1536, {}), bf16_linear_case(1536, 384, {})},
+                          bytes = {byte_linear_case(384, 1536, {}),
+                                   byte_linear_case(1536, 384, {})};
   return {
       {"f32", avx2, f32, "vfmadd", 8, 2.1},
       {"f32", avx512, f32, "vfmadd", 16, 1.9},
@@ -75,7 +77,8 @@ std::vector<DepthLoop> depth_loops() {
       {"attention", avx512, attention, "vfmadd", 16, 1.9},
       {"bf16", avx2, bf16, "vfmadd", 8, 3.4},
       {"bf16", avx512, bf16, "vfmadd", 16, 3.4},
-      {"bf16 in pairs", dot2, bf16, "vdpbf16ps", 16, 1.9},
+      {"bf16 in pairs", dots, bf16, "vdpbf16ps", 16, 1.9},
+      {"bytes in fours", dots, bytes, "vpdpbusd", 24, 1.9},
   };
 }
 

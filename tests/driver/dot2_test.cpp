@@ -1,9 +1,8 @@
 // Graphs with contractions of bf16: by products of pairs where the CPU has them, close to the
 // interpreter either way.
-#include "schedule/dot2.h"
-
 #include <gtest/gtest.h>
 
+#include "schedule/dots.h"
 #include "tests/driver/run_graph.h"
 
 namespace tenon::graph_test {

@@ -87,10 +87,4 @@ inline std::vector<Case> dot2_cases() {
           bf16_of_f32_weights_case(35)};
 }
 
-inline schedule::Target dot2_target() {
-  schedule::Target target = schedule::avx512_target(32 << 10, 1 << 20);
-  target.dot2 = true;
-  return target;
-}
-
 }  // namespace tenon::kernel_test

@@ -54,6 +54,7 @@ constexpr OpRow kRows[] = {
     {Op::Fma, kFloatKind, "fma_{t}({0}, {1}, {2})"},
     {Op::Fma, kIntegerKind, "{0} * {1} + {2}"},
     {Op::Dot2, kFloatKind, "dot2_{t}({0}, {1}, {2})"},
+    {Op::Dot4, kIntegerKind, "dot4_{t}({0}, {1}, {2})"},
     {Op::Select, kNumberKind | kBoolKind, "select_{t}({0}, {1}, {2})"},
 };
 

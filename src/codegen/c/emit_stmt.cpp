@@ -115,9 +115,10 @@ void Emitter::emit_let(const kernel::Let& let) {
 
 void Emitter::emit_multiply_add(const kernel::Mma& mma, size_t at, const Value& a, const Value& b) {
   const Value& sum = storage_[static_cast<size_t>(mma.acc)].registers[at];
-  const char* form = mma.kind == kernel::MmaKind::Dot2 ? "{0} = dot2_{1}({2}, {3}, {0});"
-                     : is_float(sum.dtype)             ? "{0} = fma_{1}({2}, {3}, {0});"
-                                                       : "{0} = {2} * {3} + {0};";
+  const char* form = mma.kind == kernel::MmaKind::Dot2   ? "{0} = dot2_{1}({2}, {3}, {0});"
+                     : mma.kind == kernel::MmaKind::Dot4 ? "{0} = dot4_{1}({2}, {3}, {0});"
+                     : is_float(sum.dtype)               ? "{0} = fma_{1}({2}, {3}, {0});"
+                                                         : "{0} = {2} * {3} + {0};";
   for (size_t part = 0; part < sum.parts.size(); ++part) {
     line("{}", fmt::format(fmt::runtime(form), sum.parts[part], vector_type(sum.dtype),
                            a.parts[part], b.parts[part]));

@@ -171,12 +171,16 @@ INLINE f32v exponent_f32v(f32v x) {
   return CONVERT((i32v)(((u32v)x >> 23) & splat_u32(255)) - splat_i32(127), f32v);
 }
 INLINE f32 mantissa_f32(f32 x) { return BITS(u32, f32, (BITS(f32, u32, x) & 0x7fffff) | 0x3f800000); }
-// Two products of bf16 added to c. As text: compilers disagree on the types of their function.
-#define dot2_f32v(a, b, c) ({                                               \
-  f32v sum = c;                                                             \
-  __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));             \
+// Products of two bf16, of four bytes, added to c. As text: compilers disagree on the types of their
+// functions.
+#define DOT(type, instruction, a, b, c) ({                                  \
+  type sum = c;                                                             \
+  __asm__(instruction " %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));          \
   sum; })
+#define dot2_f32v(a, b, c) DOT(f32v, "vdpbf16ps", a, b, c)
 #define dot2_f32(a, b, c) (dot2_f32v(splat_u32(a), splat_u32(b), splat_f32(c))[0])
+#define dot4_i32v(a, b, c) DOT(i32v, "vpdpbusd", a, b, c)
+#define dot4_i32(a, b, c) (dot4_i32v(splat_u32(a), splat_u32(b), splat_i32(c))[0])
 INLINE f32v mantissa_f32v(f32v x) {
   return (f32v)(((u32v)x & splat_u32(0x7fffff)) | splat_u32(0x3f800000));
 }

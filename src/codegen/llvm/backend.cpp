@@ -34,7 +34,7 @@ struct IsaRow {
 // Levels, not host names: the same code on every machine of a level.
 constexpr IsaRow kIsas[] = {
     {Isa::Avx2, "x86-64-v3", "+prfchw"},
-    {Isa::Avx512, "x86-64-v4", "+avx512bf16,+prfchw"},
+    {Isa::Avx512, "x86-64-v4", "+avx512bf16,+avx512vnni,+prfchw"},
 };
 
 // Passes over machine code for what kernels do not have: debug information, calls, unwinding,

@@ -87,6 +87,17 @@ Emitter::Value* Emitter::emit_dot2(Value* a, Value* b, Value* c) {
   return c->getType()->isVectorTy() ? sum : builder_.CreateExtractElement(sum, uint64_t{0});
 }
 
+Emitter::Value* Emitter::emit_dot4(Value* a, Value* b, Value* c) {
+  Value* sum = builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpbusd_512, {},
+                                        {splat(c), splat(a), splat(b)});
+  return c->getType()->isVectorTy() ? sum : builder_.CreateExtractElement(sum, uint64_t{0});
+}
+
+Emitter::Value* Emitter::emit_step(Op op, Value* a, Value* b, Value* c) {
+  if (op == Op::Dot2) return emit_dot2(a, b, c);
+  return op == Op::Dot4 ? emit_dot4(a, b, c) : emit_fma(a, b, c);
+}
+
 Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
   std::vector<Value*> x;
   bool vector = false;
@@ -197,9 +208,9 @@ Emitter::Value* Emitter::emit_pointwise(const kernel::Expr& expr) {
       return is_signed ? builder_.CreateAShr(x[0], shift_amount(x[1]))
                        : builder_.CreateLShr(x[0], shift_amount(x[1]));
     case Op::Fma:
-      return emit_fma(x[0], x[1], x[2]);
     case Op::Dot2:
-      return emit_dot2(x[0], x[1], x[2]);
+    case Op::Dot4:
+      return emit_step(expr.op, x[0], x[1], x[2]);
     case Op::Select:
       return builder_.CreateSelect(x[0], x[1], x[2]);
     default:

@@ -269,8 +269,7 @@ void Emitter::emit_multiply_add(const kernel::Mma& mma, size_t at, Value* const&
                                 Value* const& b) {
   llvm::AllocaInst* sum = storage_[static_cast<size_t>(mma.acc)].registers[at];
   Value* old = builder_.CreateLoad(sum->getAllocatedType(), sum);
-  const bool pairs = mma.kind == kernel::MmaKind::Dot2;
-  builder_.CreateStore(pairs ? emit_dot2(a, b, old) : emit_fma(a, b, old), sum);
+  builder_.CreateStore(emit_step(mma.step(), a, b, old), sum);
 }
 
 }  // namespace tenon::codegen

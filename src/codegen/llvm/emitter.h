@@ -100,6 +100,8 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   Value* emit_scale(Value* x, Value* n);
   Value* emit_fma(Value* a, Value* b, Value* c);
   Value* emit_dot2(Value* a, Value* b, Value* c);
+  Value* emit_dot4(Value* a, Value* b, Value* c);
+  Value* emit_step(kernel::Op op, Value* a, Value* b, Value* c);  // of a contraction
   Value* emit_cast(Value* x, DType from, DType to);
 
   // emit_lanes.cpp: index expressions as vectors of i64

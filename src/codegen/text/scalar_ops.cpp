@@ -55,6 +55,7 @@ constexpr OpRow kRows[] = {
     {Op::Fma, kFloatKind, "fma_{t}({0}, {1}, {2})"},
     {Op::Fma, kIntegerKind, "({t})(({w}){0} * ({w}){1} + ({w}){2})"},
     {Op::Dot2, kFloatKind, "dot2_{t}({0}, {1}, {2})"},
+    {Op::Dot4, kIntegerKind, "dot4_{t}({0}, {1}, {2})"},
     {Op::Select, kNumberKind | kBoolKind, "{0} ? {1} : {2}"},
 };
 

@@ -1,4 +1,5 @@
-// Contractions by dot products of pairs, for machines that multiply two bf16 at once.
+// Contractions by dot products of groups, for machines that multiply two bf16, or four bytes, at
+// once.
 #pragma once
 
 #include "kernel/kernel.h"
@@ -11,7 +12,12 @@ namespace tenon::schedule {
 // weight (convolutions), stay as they are.
 kernel::Kernel with_dot2(const kernel::Kernel& lowered);
 
+// The same of rows of u8 and columns of i8 (sums in i32) by groups of four: reduce_dot4. Integers
+// wrap, so the bits stay the same.
+kernel::Kernel with_dot4(const kernel::Kernel& lowered);
+
 // Whether a scheduled kernel runs only where the CPU has such products.
 bool has_dot2(const kernel::Kernel& scheduled);
+bool has_dot4(const kernel::Kernel& scheduled);
 
 }  // namespace tenon::schedule
