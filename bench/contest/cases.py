@@ -41,6 +41,7 @@ class Case:
     inputs: tuple
     outputs: tuple
     forms: dict  # name -> function that makes the ONNX file, where it is missing, and gives its path; the first is ours
+    peer_forms: dict = None  # what the peers read, where that is something else
     settings: dict = dataclasses.field(default_factory=dict)  # for contenders that read no ONNX
     ours: dict = dataclasses.field(default_factory=dict)  # settings of our own side
     measured: str = "speed"  # or start, memory: rows of rounds.MEASURES
@@ -52,7 +53,11 @@ class Case:
         return f"{self.work} {'x'.join(map(str, self.shape))}"
 
     def model(self, form=None):
-        return self.forms[form or next(iter(self.forms))]()
+        return {**self.forms, **self.of_peers}[form or next(iter(self.forms))]()
+
+    @property
+    def of_peers(self):
+        return self.forms if self.peer_forms is None else self.peer_forms
 
     def input_file(self, tensor, seed):
         path = NUMBERS / f"{tensor.name}_{tensor.type}_{tensor.below}_{'x'.join(map(str, tensor.shape))}.{seed}.bin"
@@ -88,12 +93,15 @@ def one_row(depth, columns):
                 bytes_read=4 * copies * depth * columns)
 
 
+ENCODER_FORMS = ("decomposed", "fused", "opset17")
+
+
 def encoder(work, batch, seq, **more):
     ids = (batch, seq)
     return Case(work=work, shape=ids,
                 inputs=(Tensor("input_ids", ids, 30522), Tensor("attention_mask", ids, 1), Tensor("token_type_ids", ids, 2)),
                 outputs=(Tensor("last_hidden_state", (batch, seq, 384)),),
-                forms={form: functools.partial(models.encoder, form) for form in ("decomposed", "fused", "opset17")},
+                forms={form: functools.partial(models.encoder, form) for form in ENCODER_FORMS},
                 **more)
 
 
@@ -118,6 +126,9 @@ def all_cases():
     for depth, columns in WEIGHTS:
         yield one_row(depth, columns)
     yield encoder("encoder_bf16", 8, 128, ours={"policy": "auto_mixed"})
+    yield encoder("encoder_int8", 8, 128, ours={"policy": "dynamic_int8"}, against=("onnxruntime",),
+                  peer_forms={f"{form}_int8{suffix}": functools.partial(models.quantized_encoder, form, per_channel)
+                              for form in ENCODER_FORMS for suffix, per_channel in (("", False), ("_per_channel", True))})
     for batch in (1, 8):
         yield resnet50(batch)
     yield encoder("start", 1, 16, measured="start", against=("onnxruntime",))

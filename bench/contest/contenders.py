@@ -39,13 +39,13 @@ def ours(case, program):
 
 
 def onnxruntime_entries(case, threads):
-    for form in case.forms:
+    for form in case.of_peers:
         for spinning in (1, 0) if threads > 1 else (1,):
             yield Entry("onnxruntime", BIN / "onnxruntime", form, (("spinning", spinning),))
 
 
 def openvino_entries(case, threads):
-    for form in case.forms:
+    for form in case.of_peers:
         for pinning in (1, 0) if threads > 1 else (1,):
             yield Entry("openvino", BIN / "openvino", form, (("pinning", pinning),))
 

@@ -107,6 +107,15 @@ def encoder(form):
     return path
 
 
+def quantized_encoder(form, per_channel):
+    """By ONNX Runtime's own quantizer: weights of i8, activations of u8 as they come."""
+    path = MODELS / f"encoder_{form}_int8{'_per_channel' if per_channel else ''}.onnx"
+    if not path.exists():
+        from onnxruntime.quantization import QuantType, quantize_dynamic  # takes a second to load
+        quantize_dynamic(encoder(form), path, per_channel=per_channel, weight_type=QuantType.QInt8)
+    return path
+
+
 class Network:
     """Nodes one after the other, and parameters that keep values near 1 through many layers."""
 

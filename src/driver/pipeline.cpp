@@ -14,6 +14,7 @@
 #include "graph/active_extent.h"
 #include "legalize/decompose.h"
 #include "legalize/dispatch.h"
+#include "legalize/integer_products.h"
 #include "legalize/legalize.h"
 #include "legalize/precision.h"
 #include "plan/memory_map.h"

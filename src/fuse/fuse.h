@@ -59,6 +59,9 @@ struct Regions {
   std::vector<graph::Value> roots;            // values that exist in memory, operands before users
   std::unordered_set<graph::Value> stored;    // the same, and the leaves
   std::unordered_set<graph::Value> prologue;  // roots that depend on parameters and constants only
+  // Scales of rows, by the roots whose kernels make them, and the roots that make those.
+  std::unordered_map<graph::Value, graph::Value> row_scales;
+  std::unordered_set<graph::Value> made_beside;
   // Stored values without memory of their own; what they lie in has some.
   std::unordered_map<graph::Value, Place> places;
   // Roots that no kernel computes: their elements are computed where they belong, all but these

@@ -8,7 +8,9 @@
 //   lookup       gathers: done inside their one consumer (an index per element is as cheap as its
 //                load), but stored where a reduction would look up inside of its range
 //   elementwise  and pads: done inside their one consumer, stored if they have several; factors of
-//                contractions that are widened are stored as they were before
+//                contractions that are widened are stored as they were before; what follows a
+//                convolution or a product of bytes is done with it
+//   row scale    what a row is quantized by: made and stored by the kernel that does that
 // Whatever reaches an operand that a kernel reads over and over is stored. What depends on
 // parameters only is stored once, before the first run; weights on their way into packed panels are
 // not stored at all.
@@ -16,6 +18,8 @@
 #include <optional>
 
 #include "fuse/fuse.h"
+#include "fuse/integer_product.h"
+#include "fuse/row_scales.h"
 #include "graph/host_ops.h"
 #include "graph/linear_parts.h"
 #include "graph/state.h"
@@ -132,12 +136,14 @@ class Partitioner {
       clip(*node);
     }
     for (const graph::Output& output : graph_.outputs()) keep(output.value);
+    join_row_scales(graph_, uses_, constant_, regions_);
     // In topological order, each once.
     for (const Node* node : graph_.topological()) {
       // The last result first: others may be looked up by it.
       for (int i = node->result_count(); i-- > 0;) {
         const Value value{node, i};
-        if (!graph::has(node->op(), graph::kLeaf) && regions_.stored.contains(value)) {
+        const bool own = regions_.stored.contains(value) && !regions_.made_beside.contains(value);
+        if (!graph::has(node->op(), graph::kLeaf) && own) {
           regions_.roots.push_back(value);
           if (constant_.contains(node)) regions_.prologue.insert(value);
         }
@@ -169,8 +175,8 @@ class Partitioner {
     if (node.op() == Op::Update && reads_state(node.operand(1), *graph::state_of(value)))
       keep(node.operand(1));
     const bool used = node.result_count() == 1 || !uses_.uses(value).empty();
-    if (used && (is_kernel(node.op()) || must_store(value, constant) || ends_epilogue(value)))
-      keep(value);
+    const bool is_own_kernel = is_kernel(node.op()) && !is_integer_product(node);
+    if (used && (is_own_kernel || must_store(value, constant) || ends_epilogue(value))) keep(value);
     for (int i = 1; i < node.result_count(); ++i) {
       if (!uses_.uses({&node, i}).empty() || node.op() == Op::TopK) keep({&node, i});
     }
@@ -251,10 +257,10 @@ class Partitioner {
     return false;
   }
 
-  // A convolution is stored after the elementwise work that follows it (bias, activation,
-  // residual), as long as that has one reader and no second convolution in it.
+  // A convolution or a product of bytes is stored after the elementwise work that follows it (bias,
+  // activation, residual), as long as that has one reader and no second one of them in it.
   bool ends_epilogue(Value value) {
-    bool carries = is_conv(value.op());
+    bool carries = is_conv(value.op()) || is_integer_product(*value.node);
     for (const Value& operand : value.node->operands()) carries |= epilogue_.contains(operand.node);
     if (!carries) return false;
     const auto uses = uses_.uses(value);
@@ -291,17 +297,17 @@ class Partitioner {
     return std::ranges::any_of(uses, [&](const auto& use) {
       const Node& user = *use.user;
       if (graph::is_host_op(user.op())) return false;
-      if (is_kernel(user.op()) || carries_conv(user)) return !is_walk(user.op());
+      if (is_kernel(user.op()) || carries_sums(user)) return !is_walk(user.op());
       return ends_in_a_reduction({&user, 0});
     });
   }
 
-  // Whether a convolution may be computed together with the node.
-  static bool carries_conv(const Node& node, int depth = 4) {
-    if (is_conv(node.op())) return true;
+  // Whether a convolution or a product may be computed together with the node.
+  static bool carries_sums(const Node& node, int depth = 4) {
+    if (is_conv(node.op()) || is_integer_product(node)) return true;
     if (depth == 0 || !graph::has(node.op(), graph::kElementwise)) return false;
     return std::ranges::any_of(node.operands(), [&](const Value& operand) {
-      return carries_conv(*operand.node, depth - 1);
+      return carries_sums(*operand.node, depth - 1);
     });
   }
 
@@ -349,8 +355,8 @@ class Partitioner {
   Constants constant_;
   Regions regions_;
   std::unordered_map<const Node*, Inside> inside_;
-  std::unordered_set<const Node*> epilogue_;  // convolutions and what follows them, not stored
-  std::unordered_set<const Node*> claimed_;   // readers that compute a convolution
+  std::unordered_set<const Node*> epilogue_;  // convolutions, products, what follows; not stored
+  std::unordered_set<const Node*> claimed_;   // readers that compute one of them
 };
 
 }  // namespace

@@ -95,12 +95,15 @@ ExprRef Region::compute(Value value, const Index& index) {
     case graph::Op::Conv:
     case graph::Op::ConvTranspose:
       return conv_element(*this, node, index);
+    case graph::Op::MatMul:
+      return matmul_element(*this, node, index);
     case graph::Op::RandomUniform:
     case graph::Op::RandomNormal:
       return random_op(node, dot(index, value.shape().strides()));
     case graph::Op::BitCast:
       return bit_cast_op(node, at(node.operand(0), index));
     default:
+      if (graph::has(node.op(), graph::kReduction)) return reduction_element(*this, node, index);
       TENON_CHECK(graph::has(node.op(), graph::kElementwise),
                   "[{}] cannot be computed inside another kernel", graph::info(node.op()).text);
       return elementwise(node, index);

@@ -30,6 +30,9 @@ Lowered lower(Value result, const fuse::Regions& regions, const Layout& layout,
     return regions.stored.contains(root.node->operand(operand));
   };
   if (auto conv = lower_conv(region, regions)) return std::move(*conv);
+  if (auto product = lower_product(region, regions)) return std::move(*product);
+  if (const auto scale = regions.row_scales.find(root); scale != regions.row_scales.end())
+    return lower_with_row_scale(region, scale->second);
   switch (root.op()) {
     case graph::Op::Linear:
     case graph::Op::GatedLinear:

@@ -31,6 +31,11 @@ ExprRef extreme(const ExprRef& x, const Symbol& range, const Dim& extent, bool s
   return select(pointwise(Op::Less, {zero, nans}), constant(x->dtype, std::nan("")), result);
 }
 
+// Numbers without sign are in the order of their bits, and NaN is above all of them.
+ExprRef largest_magnitude(const ExprRef& x, const Symbol& range, const Dim& extent) {
+  return bit_cast(reduce(Op::ReduceMax, range, extent, {bit_cast(x, DType::I32)}), DType::F32);
+}
+
 // Flags are reduced as numbers.
 ExprRef as_number(const ExprRef& x) { return x->dtype == DType::Bool ? cast(x, DType::I32) : x; }
 
@@ -50,24 +55,32 @@ ExprRef reduced(graph::Op op, const ExprRef& x, const Symbol& range, const Dim& 
 
 }  // namespace
 
-Lowered lower_reduction(Region& region) {
-  const Value root = region.root();
-  const Node& node = *root.node;
+ExprRef reduction_element(Region& region, const Node& node, const Index& kept) {
   const Value x = node.operand(0);
   const auto& axes = node.attributes().integers("axes");
   Dim count = 1;
   for (const int64_t axis : axes) count = count * x.shape()[static_cast<int>(axis)];
+  const Symbol r = region.range("r", count);
+  Index index = kept;
+  Dim rest = r;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const Dim& extent = x.shape()[static_cast<int>(axes[i])];
+    if (extent.is_const(0)) continue;  // nothing is summed
+    index[static_cast<size_t>(axes[i])] = i == 0 ? rest : mod(rest, extent);
+    rest = floordiv(rest, extent);
+  }
+  const ExprRef element = as_number(region.at(x, index));
+  const bool of_magnitudes = node.op() == graph::Op::ReduceMax && x.op() == graph::Op::Abs;
+  if (of_magnitudes && x.dtype() == DType::F32 && count.bounds().lo > 0)
+    return largest_magnitude(element, r, count);
+  return reduced(node.op(), element, r, count);
+}
+
+Lowered lower_reduction(Region& region) {
+  const Value root = region.root();
+  const Node& node = *root.node;
   Block body = region.loops(root.shape().dims(), [&](const Index& kept) -> Block {
-    const Symbol r = region.range("r", count);
-    Index index = kept;
-    Dim rest = r;
-    for (size_t i = axes.size(); i-- > 0;) {
-      const Dim& extent = x.shape()[static_cast<int>(axes[i])];
-      if (extent.is_const(0)) continue;  // nothing is summed
-      index[static_cast<size_t>(axes[i])] = i == 0 ? rest : mod(rest, extent);
-      rest = floordiv(rest, extent);
-    }
-    const ExprRef value = reduced(node.op(), as_number(region.at(x, index)), r, count);
+    const ExprRef value = reduction_element(region, node, kept);
     return append(region.take_lets(), {region.store_result(kept, value)});
   });
   return region.finish(std::string(graph::info(node.op()).text), std::move(body));

@@ -140,10 +140,10 @@ ExprRef Region::load_result(const Index& index) {
               computed_in(result_.dtype()));
 }
 
-Stmt Region::store_result(const Index& index, ExprRef value) {
-  const int buffer = argument(result_);
+Stmt Region::store_value(Value stored, const Index& index, ExprRef value) {
+  const int buffer = argument(stored);
   kernel_.buffers[static_cast<size_t>(buffer)].written = true;
-  return store(buffer, dot(index, layout_(result_)), cast(std::move(value), result_.dtype()));
+  return store(buffer, dot(index, layout_(stored)), cast(std::move(value), stored.dtype()));
 }
 
 int Region::local_scalar(const std::string& name, DType dtype) {
@@ -210,6 +210,7 @@ Block Region::take_lets() {
 }
 
 ExprRef Region::at(Value value, const Index& index) {
+  if (known_.second && value == known_.first) return known_.second;
   if (value != root_ && regions_.stored.contains(value)) return load_stored(value, index);
   return compute(value, index);
 }

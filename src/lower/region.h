@@ -24,9 +24,15 @@ class Region {
 
   // Of the dtype that the value is computed in (kernel::computed_in).
   kernel::ExprRef at(graph::Value value, const Index& index);
+  kernel::ExprRef compute(graph::Value value, const Index& index);  // though it is stored
   kernel::ExprRef load_stored(graph::Value value, const Index& index);
   kernel::ExprRef load_result(const Index& index);  // what was stored there before
-  kernel::Stmt store_result(const Index& index, kernel::ExprRef value);
+  kernel::Stmt store_result(const Index& index, kernel::ExprRef value) {
+    return store_value(result_, index, std::move(value));
+  }
+  kernel::Stmt store_value(graph::Value stored, const Index& index, kernel::ExprRef value);
+  // From now on every element of the value is this one; null: as it is stored.
+  void set_known(graph::Value value, const kernel::ExprRef& element) { known_ = {value, element}; }
   // `found` as a position on an axis of `data` that is as long as `extent`: negative ones count
   // from the end, one outside is a fault of the run.
   Dim position(const kernel::ExprRef& found, const Dim& extent, graph::Value data);
@@ -54,7 +60,6 @@ class Region {
 
  private:
   // index_map.cpp, lookup.cpp: elements of ops that only move.
-  kernel::ExprRef compute(graph::Value value, const Index& index);
   kernel::ExprRef elementwise(const graph::Node& node, const Index& index);
   kernel::ExprRef concat(const graph::Node& node, const Index& index);
   kernel::ExprRef pad(const graph::Node& node, const Index& index);
@@ -84,6 +89,7 @@ class Region {
   // Of arguments of which not all is read: by whom.
   std::map<std::pair<const graph::Node*, int>, std::set<const graph::Node*>> partly_read_by_;
   std::vector<kernel::Guard> guards_;  // of every load and let that is made now
+  std::pair<graph::Value, kernel::ExprRef> known_;
   kernel::Block lets_;
   std::map<std::string, Symbol> let_names_;  // by what is looked up: the same look-up is made once
   int names_ = 0;
@@ -108,10 +114,17 @@ kernel::ExprRef activation(const std::string& text, kernel::ExprRef x);
 
 // One lowering per kind of root.
 Lowered lower_contraction(Region& region);
+// Where the region computes a product of bytes on the way to its root; nullopt: none.
+std::optional<Lowered> lower_product(Region& region, const fuse::Regions& regions);
+// One element of a matmul.
+kernel::ExprRef matmul_element(Region& region, const graph::Node& node, const Index& index);
+// One element of a reduction.
+kernel::ExprRef reduction_element(Region& region, const graph::Node& node, const Index& index);
 Lowered lower_attention(Region& region, bool turns);    // whether it turns its queries (rotary)
 Lowered lower_layer_norm(Region& region, bool stored);  // whether its input lies in memory
 Lowered lower_rms_norm(Region& region, bool stored);
 Lowered lower_softmax(Region& region, bool stored);
+Lowered lower_with_row_scale(Region& region, graph::Value scale);  // stores it, too
 Lowered lower_reduction(Region& region);
 Lowered lower_rotary(Region& region);
 // Stores every element of one head of a rotary's row: {batch, position}.

@@ -1,5 +1,5 @@
-// Kernels that reduce rows: norms and softmax. Each reduction has a range of
-// its own; a row that is not in memory is computed once into a local.
+// Kernels that reduce rows: norms, softmax, and quantization by what a row holds. Each reduction
+// has a range of its own; a row that is not in memory is computed once into a local.
 #include <cmath>
 
 #include "lower/region.h"
@@ -114,6 +114,26 @@ Lowered lower_softmax(Region& region, bool stored) {
     return append(region.take_lets(), std::move(block));
   });
   return region.finish("softmax", std::move(body));
+}
+
+Lowered lower_with_row_scale(Region& region, Value scale) {
+  const Value root = region.root();
+  const int rank = root.shape().rank();
+  const Dim n = root.shape()[rank - 1];
+  const DType dtype = computed_in(scale.dtype());
+  Block body = region.loops(leading(root.shape(), rank - 1), [&](const Index& rows) -> Block {
+    const int local = region.local_scalar("scale", dtype);
+    const ExprRef known = load(local, dtype, 0);
+    const Symbol j = region.range("j", n);
+    Block block = {store(local, 0, region.compute(scale, with(rows, 0))),
+                   region.store_value(scale, with(rows, 0), known)};
+    region.set_known(scale, known);
+    const Index index = with(rows, j);
+    block.push_back(
+        loop(LoopKind::Parallel, j, n, {region.store_result(index, region.at(root, index))}));
+    return append(region.take_lets(), std::move(block));
+  });
+  return region.finish("quantize_rows", std::move(body));
 }
 
 }  // namespace tenon::lower
