@@ -112,7 +112,8 @@ def quantized_encoder(form, per_channel):
     path = MODELS / f"encoder_{form}_int8{'_per_channel' if per_channel else ''}.onnx"
     if not path.exists():
         from onnxruntime.quantization import QuantType, quantize_dynamic  # takes a second to load
-        quantize_dynamic(encoder(form), path, per_channel=per_channel, weight_type=QuantType.QInt8)
+        quantize_dynamic(encoder(form), path, per_channel=per_channel, weight_type=QuantType.QInt8,
+                         extra_options={"DefaultTensorType": TensorProto.FLOAT})  # of what com.microsoft ops give
     return path
 
 

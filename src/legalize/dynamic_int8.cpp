@@ -29,7 +29,7 @@ Quantized quantized(Graph& g, Value x, int64_t axis) {
   const Value largest = g.reduce(Op::ReduceMax, g.unary(Op::Abs, x), {axis});
   const Value scale = g.binary(Op::Max, g.mul(largest, g.scalar(DType::F32, 1 / kMost)),
                                g.scalar(DType::F32, kLeastScale));
-  return {g.unary(Op::Round, g.div(x, scale)), scale};
+  return {g.unary(Op::Round, g.mul(x, g.unary(Op::Reciprocal, scale))), scale};
 }
 
 }  // namespace

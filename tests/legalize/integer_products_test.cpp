@@ -28,11 +28,11 @@ struct Product {
 // cast(i32, x) - zero
 Value integers(Graph& g, const std::string& name, std::vector<Dim> shape, const Operand& operand,
                size_t each) {
-  const Value x = g.cast(g.input(name, {shape, operand.dtype}), DType::I32);
+  const Value x = g.cast(g.input(name, {Shape(shape), operand.dtype}), DType::I32);
   if (operand.zero == Zero::None) return x;
   std::vector<Dim> of_zero(shape.size(), 1);
   if (operand.zero == Zero::Each) of_zero[each] = shape[each];
-  return g.sub(x, g.cast(g.input(name + "0", {of_zero, operand.dtype}), DType::I32));
+  return g.sub(x, g.cast(g.input(name + "0", {Shape(of_zero), operand.dtype}), DType::I32));
 }
 
 Graph product_graph(const Product& product) {

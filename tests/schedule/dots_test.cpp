@@ -52,7 +52,8 @@ TEST_P(DotsTest, GivesWhatFmaGivesWhereSumsAreExact) {
     for (const kernel::Buffer& buffer : lowered.buffers) {
       auto& bytes = expected[buffer.source_index];
       const auto size = static_cast<size_t>(size_of(buffer.dtype));
-      for (size_t at = 0; is_float(buffer.dtype) && !buffer.written && at < bytes.size(); at += size) {
+      for (size_t at = 0; is_float(buffer.dtype) && !buffer.written && at < bytes.size();
+           at += size) {
         const double x = load_as_f64(buffer.dtype, &bytes[at]);
         store_from_f64(buffer.dtype, &bytes[at], std::nearbyint(x * 4));
       }
