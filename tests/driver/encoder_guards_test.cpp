@@ -110,5 +110,18 @@ TEST(EncoderGuards, WeightsInBf16TakeHalfTheMemory) {
   }
 }
 
+// A byte for each weight, and for each column its scale, its sum, and what these are made of. What
+// the four linears read is made bytes by a kernel each; sums of products are not stored.
+TEST(EncoderGuards, WeightsInInt8TakeAQuarterOfTheMemory) {
+  const CpuInfo cpu = detect_cpu(std::nullopt);
+  if (!cpu.vnni) GTEST_SKIP() << "this machine has no products of bytes";
+  const PrecisionOptions int8{PrecisionPolicy::DynamicInt8};
+  const Figures layer = figures(compiled(3, cpu.isa, int8)) - figures(compiled(2, cpu.isa, int8));
+  EXPECT_EQ(layer.steps, 7 + 4);
+  const int64_t columns = 5 * kHidden + kInner;
+  EXPECT_GE(layer.packed, kMatrices);
+  EXPECT_LE(layer.packed, kMatrices + 5 * 4 * columns);
+}
+
 }  // namespace
 }  // namespace tenon::graph_test
