@@ -22,6 +22,8 @@ class Backend {
   virtual bool claims(const graph::Node&) const { return true; }
   // How much one kernel computes, where the options do not say.
   virtual FusionLimits fusion_limits() const = 0;
+  // Whether its convolutions are fastest where channels lie innermost.
+  virtual bool keeps_channels_last() const { return false; }
   virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
   // Called from several threads at once.
   virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;

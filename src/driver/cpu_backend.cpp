@@ -29,6 +29,7 @@ class CpuBackend : public Backend {
 
   std::string name() const override { return "cpu"; }
   FusionLimits fusion_limits() const override { return kFusionLimits; }
+  bool keeps_channels_last() const override { return true; }
   schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
     return schedule::schedule(lowered, target_);
   }

@@ -8,11 +8,14 @@
 
 namespace tenon::driver {
 
+bool PassRunner::skips(std::string_view name) const {
+  return std::ranges::find(options_.skip, name) != options_.skip.end();
+}
+
 graph::Graph PassRunner::operator()(std::string_view name,
                                     FunctionRef<graph::Graph(const graph::Graph&)> pass,
                                     graph::Graph graph) const {
-  if (std::find(options_.skip.begin(), options_.skip.end(), name) != options_.skip.end())
-    return graph;
+  if (skips(name)) return graph;
   graph::Graph result = timed(name, [&] { return pass(graph); });
 #ifdef TENON_VERIFY
   graph::verify(result);

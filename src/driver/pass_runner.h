@@ -17,6 +17,8 @@ class PassRunner {
   PassRunner(const Options& options, std::vector<PassTime>& times)
       : options_(options), times_(times) {}
 
+  bool skips(std::string_view name) const;
+
   // A pass from graph to graph.
   graph::Graph operator()(std::string_view name,
                           FunctionRef<graph::Graph(const graph::Graph&)> pass,

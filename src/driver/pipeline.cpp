@@ -191,10 +191,12 @@ void Pipeline::check_optimized(const graph::Graph& graph) const {
 Lir Pipeline::plan(const graph::Graph& optimized) {
   const PassRunner run(options_, times_);
   Lir lir{.graph = optimized};
-  const fuse::Regions regions = run.timed("partition", [&] {
+  fuse::Regions regions = run.timed("partition", [&] {
     return fuse::partition(lir.graph, options_.outer_symbols,
                            options_.fusion_limits.value_or(backend_->fusion_limits()));
   });
+  if (backend_->keeps_channels_last() && !run.skips("channels_last"))
+    run.timed("channels_last", [&] { return fuse::channels_last(lir.graph, regions), 0; });
   bool needs_bf16 = false, needs_vnni = false;
   int bodies = 0;
   Hasher digest;

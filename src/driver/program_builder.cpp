@@ -187,7 +187,7 @@ void ProgramBuilder::declare_outputs() {
 
 std::vector<Dim> ProgramBuilder::strides_of(Value value) const {
   const auto it = strides_.find(value);
-  return it == strides_.end() ? value.shape().strides() : it->second;
+  return it == strides_.end() ? fuse::strides_of(regions_, value) : it->second;
 }
 
 BufferRef ProgramBuilder::buffer_of(Value value) {

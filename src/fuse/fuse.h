@@ -43,6 +43,8 @@ graph::Graph fuse_gated_linear(const graph::Graph& graph, const graph::Claims& c
 graph::Graph fold_row_scale(const graph::Graph& graph, const graph::Claims& claims = {});
 // linears of one input become one, with concatenated weights
 graph::Graph fuse_shared_input(const graph::Graph& graph, const graph::Claims& claims = {});
+// conv(x, w) * scale + shift with scale in w, and shift as the bias
+graph::Graph scale_weights(const graph::Graph& graph);
 
 // Where a value lies inside the memory of another one.
 struct Place {
@@ -67,6 +69,8 @@ struct Regions {
   // Roots that no kernel computes: their elements are computed where they belong, all but these
   // parts, which are put there when it is the root's turn.
   std::unordered_map<graph::Value, std::vector<Part>> assembled;
+  // Stored images whose channels, axis 1, lie innermost in memory.
+  std::unordered_set<graph::Value> channels_last;
 };
 
 // Of a root that is a cast to fewer bits: what it casts, where the kernel that computes that stores
@@ -85,6 +89,11 @@ void order_updates(Regions& regions);
 // Fills places and assembled: values that are bytes of others, and concats whose parts are computed
 // in place.
 void place(const graph::Graph& graph, const OuterSymbols& outer, Regions& regions);
+
+// Fills channels_last: images that convolutions of many channels read, and what goes with them.
+void channels_last(const graph::Graph& graph, Regions& regions);
+// With which a stored value lies in memory of its own.
+std::vector<Dim> strides_of(const Regions& regions, const graph::Value& value);
 
 // Compares the graph before fusion with the legalized one: what legalization took apart again is
 // missed, too.

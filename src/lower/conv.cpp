@@ -1,9 +1,13 @@
 // Convolutions. An element is a contraction of a kernel with the channels and taps of its window;
 // the kernel's root may be the convolution or elementwise work after it, which is then the epilogue
-// of the contraction. Output positions are one range of columns, output channels of a group the
-// rows: tiles share the window's elements. Kernels of few taps over one channel (depthwise) are
-// written out tap by tap instead: vectors then run over positions and read the image in place.
+// of the contraction. Where channels lie innermost in memory, positions are one range of rows and
+// output channels the columns: the convolution is a matrix product whose weights are packed, k runs
+// along the channels of one tap after the other. Where they do not, output channels of a group are
+// the rows and positions the columns: tiles share the window's elements. Kernels of few taps over
+// one channel (depthwise) are written out tap by tap instead: vectors then run over positions and
+// read the image in place.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "lower/window.h"
@@ -16,8 +20,9 @@ using graph::Value;
 
 namespace {
 
-constexpr int64_t kWrittenOut = 64;  // products of an element, at most
-constexpr int64_t kFewRows = 4;      // a tile of fewer rows wastes the panels it reads
+constexpr int64_t kWrittenOut = 64;   // products of an element, at most
+constexpr int64_t kFewRows = 4;       // a tile of fewer rows wastes the panels it reads
+constexpr int64_t kFewChannels = 16;  // of an image whose windows are cheap to collect as rows
 
 struct Channels {
   int64_t groups;
@@ -67,12 +72,14 @@ struct Products {
   const Node& conv;
   const Window window = conv_window(conv);
   const Channels channels = channels_of(conv);
+  bool channels_last;  // k counts taps, then channels
   Dim batch, group, row;
   Index position;
 
   Products(Region& r, const Node& c, const Index& index)
       : region(r),
         conv(c),
+        channels_last(r.is_channels_last(c.operand(0))),
         batch(index[0]),
         group(floordiv(index[1], channels.out)),
         row(mod(index[1], channels.out)),
@@ -80,8 +87,10 @@ struct Products {
 
   Dim depth() const { return channels.in * window.taps(); }
   std::pair<ExprRef, ExprRef> at(const Dim& k) const {
-    const Dim channel = floordiv(k, window.taps());
-    const Index tap = delinearize(mod(k, window.taps()), window.kernel);
+    const Dim inner = channels_last ? channels.in : window.taps();
+    const Dim outer = floordiv(k, inner), rest = mod(k, inner);
+    const Dim channel = channels_last ? rest : outer;
+    const Index tap = delinearize(channels_last ? outer : rest, window.kernel);
     const Dim source = group * channels.in + channel;
     const Index w =
         is_transposed(conv) ? Index{source, row} : Index{group * channels.out + row, channel};
@@ -108,6 +117,30 @@ const Node* conv_inside(Value value, const fuse::Regions& regions, bool is_root 
   return nullptr;
 }
 
+// Whether positions are the rows.
+bool has_rows_of_positions(const Region& region, const Node& conv) {
+  if (conv.op() != graph::Op::Conv || channels_of(conv).groups != 1) return false;
+  const Dim in = channels_of(conv).in;
+  const bool few = in.is_const() && in.const_value() < kFewChannels;
+  return region.is_channels_last(conv.operand(0)) ||
+         (few && region.is_channels_last(region.root()));
+}
+
+// One range of rows for all positions of all images; `element` makes the store of one element.
+Block rows_of_positions(Region& region, const std::function<Stmt(const Index& index)>& element) {
+  const Shape& shape = region.root().shape();
+  const std::vector<Dim> extents = spatial(shape);
+  Dim positions = 1;
+  for (const Dim& extent : extents) positions = positions * extent;
+  return region.loops({shape[0] * positions}, [&](const Index& rows) -> Block {
+    const Symbol j = region.range("j", shape[1]);
+    const Index index =
+        joined({floordiv(rows[0], positions), j}, delinearize(mod(rows[0], positions), extents));
+    const Stmt s = element(index);
+    return append(region.take_lets(), {loop(LoopKind::Parallel, j, shape[1], {s})});
+  });
+}
+
 }  // namespace
 
 bool is_conv(graph::Op op) { return op == graph::Op::Conv || op == graph::Op::ConvTranspose; }
@@ -123,9 +156,10 @@ ExprRef conv_element(Region& region, const Node& conv, const Index& index) {
     }
   } else {
     const Symbol k = region.range("k", products.depth());
-    const auto [w, x] = products.at(k);
-    sum = dtype == DType::F32 ? reduce(Op::ReduceFma, k, products.depth(), {w, x, sum})
-                              : reduce(Op::ReduceAdd, k, products.depth(), {w * x});
+    auto [row, column] = products.at(k);
+    if (has_rows_of_positions(region, conv)) std::swap(row, column);
+    sum = dtype == DType::F32 ? reduce(Op::ReduceFma, k, products.depth(), {row, column, sum})
+                              : reduce(Op::ReduceAdd, k, products.depth(), {row * column});
   }
   if (conv.operand_count() < 3) return sum;
   return sum + region.at(conv.operand(2), {index[1]});
@@ -140,14 +174,21 @@ std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions) 
   Dim positions = 1;
   for (const Dim& extent : extents) positions = positions * extent;
   if (positions.is_const(0)) return std::nullopt;  // no range of nothing is decoded
-  Block body = region.loops(
-      {root.shape()[0], channels.groups, channels.out}, [&](const Index& rows) -> Block {
-        const Symbol j = region.range("j", positions);
-        const Index index =
-            joined({rows[0], rows[1] * channels.out + rows[2]}, delinearize(j, extents));
-        const Stmt s = region.store_result(index, region.at(root, index));
-        return append(region.take_lets(), {loop(LoopKind::Parallel, j, positions, {s})});
-      });
+  const auto element = [&](const Index& index) {
+    return region.store_result(index, region.at(root, index));
+  };
+  Block body;
+  if (has_rows_of_positions(region, *conv)) {
+    body = rows_of_positions(region, element);
+  } else {
+    body = region.loops(
+        {root.shape()[0], channels.groups, channels.out}, [&](const Index& rows) -> Block {
+          const Symbol j = region.range("j", positions);
+          const Stmt s =
+              element(joined({rows[0], rows[1] * channels.out + rows[2]}, delinearize(j, extents)));
+          return append(region.take_lets(), {loop(LoopKind::Parallel, j, positions, {s})});
+        });
+  }
   region.kernel().flops = root.shape().elements() * channels.in * conv_window(*conv).taps() * 2;
   std::string name(graph::info(conv->op()).text);
   if (root.node != conv) name += "_" + std::string(graph::info(root.op()).text);

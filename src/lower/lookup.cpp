@@ -37,7 +37,7 @@ std::vector<Guard> where_empty(const Shape& data, const Index& place, int64_t fi
 Dim Region::position(const ExprRef& found, const Dim& extent, Value data) {
   if (const auto place = seen_through(*found, extent)) return *place;
   const Symbol symbol = fresh("g", extent);
-  const Value reported = regions_.stored.contains(data) ? data : root_;
+  const Value reported = regions_.stored.contains(data) ? data : result_;
   lets_.push_back(let(symbol, found, extent, argument(reported), guards_));
   return symbol;
 }

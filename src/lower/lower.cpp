@@ -13,7 +13,7 @@ namespace {
 
 Lowered lower_elementwise(Region& region) {
   const Value root = region.root();
-  Block body = region.loops(root.shape().dims(), [&](const Index& index) -> Block {
+  Block body = region.result_loops([&](const Index& index) -> Block {
     Stmt s = region.store_result(index, region.at(root, index));
     return append(region.take_lets(), {s});
   });

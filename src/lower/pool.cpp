@@ -177,9 +177,8 @@ class Pool {
 
 Lowered lower_pool(Region& region) {
   const Value root = region.root();
-  Block body = region.loops(root.shape().dims(), [&](const Index& index) {
-    return Pool(region, index).statements(index);
-  });
+  Block body = region.result_loops(
+      [&](const Index& index) { return Pool(region, index).statements(index); });
   return region.finish(std::string(graph::info(root.op()).text), std::move(body));
 }
 

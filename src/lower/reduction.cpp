@@ -79,7 +79,7 @@ ExprRef reduction_element(Region& region, const Node& node, const Index& kept) {
 Lowered lower_reduction(Region& region) {
   const Value root = region.root();
   const Node& node = *root.node;
-  Block body = region.loops(root.shape().dims(), [&](const Index& kept) -> Block {
+  Block body = region.result_loops([&](const Index& kept) -> Block {
     const ExprRef value = reduction_element(region, node, kept);
     return append(region.take_lets(), {region.store_result(kept, value)});
   });

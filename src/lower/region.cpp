@@ -186,6 +186,16 @@ Block Region::loops(const std::vector<Dim>& extents, const BodyOf& body, LoopKin
   return block;
 }
 
+Block Region::result_loops(const BodyOf& body) {
+  std::vector<Dim> extents = result_.shape().dims();
+  if (!is_channels_last(result_)) return loops(extents, body);
+  std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
+  return loops(extents, [&](Index index) {
+    std::rotate(index.begin() + 1, index.end() - 1, index.end());
+    return body(index);
+  });
+}
+
 // The loop, after the lets at the front of its body that do not depend on it.
 Block Region::around(LoopKind kind, const Symbol& symbol, const Dim& extent, Block body) const {
   Block result, inside;

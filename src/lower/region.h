@@ -50,6 +50,9 @@ class Region {
   using BodyOf = std::function<kernel::Block(const Index&)>;
   kernel::Block loops(const std::vector<Dim>& extents, const BodyOf& body,
                       kernel::LoopKind kind = kernel::LoopKind::Parallel);
+  // Those over every axis of the result, in the order in which it lies in memory.
+  kernel::Block result_loops(const BodyOf& body);
+  bool is_channels_last(graph::Value value) const { return regions_.channels_last.contains(value); }
   // Lets made by expressions since the last call; they go before the statements that use them.
   kernel::Block take_lets();
 

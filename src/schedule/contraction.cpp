@@ -41,6 +41,18 @@ int64_t Scheduler::panels_per_group(const Dim& panels) {
   return (all + groups - 1) / groups;
 }
 
+// Row tiles over one panel after the other.
+Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
+                             const PanelGroup& group) {
+  const int64_t width = target_.tile_cols;
+  const Symbol panel = fresh("p", group.most), start = fresh("i", rows.most);
+  const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
+  const Dim before = group.group * group.most;
+  const TilePlace place{{rows.row, rows.first + start, step, {}}, (before + panel) * width, width};
+  Block tiles = {ladder(start, rows.count, step, target_.row_steps, tile(sums, place))};
+  return {loop(LoopKind::Serial, panel, min(group.most, group.all - before), std::move(tiles))};
+}
+
 // Panels outside, row tiles inside, so a panel stays in cache for a whole block of rows. Where the
 // value has several contractions (a gated linear), each has panels of its own: a tile of the one,
 // then the same tile of the other, and what is stored comes from both.
@@ -59,17 +71,11 @@ Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Con
              doublings(most_rows, kMostRowsPerItem));
   const int64_t per_group = panels_per_group(panels);
   const Dim groups = ceildiv(panels, per_group);
-  return threaded(
-      nest, row_block, groups, [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
-        const Symbol panel = fresh("p", per_group);
-        const Symbol start = fresh("i", row_block);
-        const Symbol step(fresh_.name("rows."), {1, most_rows});
-        const Dim column = (group * per_group + panel) * width;
-        Block tiles = {ladder(start, count, step, target_.row_steps,
-                              tile(sums, {{rows.symbol, first + start, step}, column, width}))};
-        return {loop(LoopKind::Serial, panel, min(per_group, panels - group * per_group),
-                     std::move(tiles))};
-      });
+  return threaded(nest, row_block, groups,
+                  [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
+                    return panel_tiles(sums, {rows.symbol, first, count, row_block},
+                                       {group, per_group, panels});
+                  });
 }
 
 }  // namespace tenon::schedule

@@ -84,9 +84,10 @@ Scheduled Scheduler::run() {
     nest.loops.push_back({fresh("once", 1), 1, LoopKind::Parallel, nullptr, {}, {}});
   }
   if (!only.empty()) {
-    kernel_.body = only.size() == 1 && stages_columns(nest, only[0])
-                       ? schedule_windows(nest, only[0])
-                       : schedule_contraction(nest, only);
+    kernel_.body =
+        only.size() == 1 && stages_columns(nest, only[0]) ? schedule_windows(nest, only[0])
+        : only.size() == 1 && stages_rows(nest, only[0])  ? schedule_staged_rows(nest, only[0])
+                                                          : schedule_contraction(nest, only);
   } else if (any_contraction) {
     kernel_.body = schedule_tiles(nest);
   } else if (!target_.plain && is_transpose(nest)) {

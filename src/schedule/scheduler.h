@@ -54,6 +54,26 @@ struct TilePlace {
   int64_t columns;
 };
 
+// Panels of columns that a work item takes: `most` of `all`, from the group's first on.
+struct PanelGroup {
+  Dim group;
+  int64_t most;
+  Dim all;
+};
+
+// Rows of the loop over `row` that a work item takes: `count` from the first on, `most` at most.
+struct RowBlock {
+  Symbol row;
+  Dim first, count;
+  int64_t most;
+};
+
+// Scratch memory for copies of them.
+struct Stage {
+  int buffer;
+  int64_t stride;
+};
+
 // Steps `first .. + count` of a contraction's range; `k` counts them.
 struct Steps {
   Symbol k;
@@ -97,8 +117,8 @@ class Scheduler {
   kernel::Block threaded(const RowNest& nest, int64_t row_block, const Dim& groups,
                          const ItemBody& make);
 
-  // rows.cpp, columns.cpp, transpose.cpp, contraction.cpp, tiles.cpp, windows.cpp: the kinds of
-  // schedules.
+  // rows.cpp, columns.cpp, transpose.cpp, contraction.cpp, tiles.cpp, windows.cpp, staged_rows.cpp:
+  // the kinds of schedules.
   kernel::Block schedule_rows(const RowNest& nest);
   kernel::Block schedule_flat(const RowNest& nest);
   kernel::Block schedule_columns(const RowNest& nest);
@@ -107,7 +127,13 @@ class Scheduler {
                            const Dim& first_column, const Dim& column_count);
   kernel::Block schedule_contraction(const RowNest& nest, const std::vector<Contraction>& sums);
   int64_t panels_per_group(const Dim& panels);
+  kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
+                            const PanelGroup& group);
   kernel::Block schedule_tiles(const RowNest& nest);
+  kernel::Block schedule_staged_rows(const RowNest& nest, const Contraction& contraction);
+  bool stages_rows(const RowNest& nest, const Contraction& contraction) const;
+  kernel::Block stage_rows(const Contraction& contraction, const RowBlock& rows,
+                           const Stage& stage);
   kernel::Block schedule_windows(const RowNest& nest, const Contraction& contraction);
   kernel::Block stage_columns(const Contraction& contraction, int stage, const Dim& first,
                               const Dim& panels);
