@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kColumnGroups = 8;  // work items across the columns
 constexpr int64_t kMostColumnGroups = 64;
 constexpr int64_t kMostRowsPerItem = 1024;
+constexpr int64_t kLineBytes = 64;
 
 // How many groups of columns: as many as are wished, or up to twice as many where those would not
 // be alike. An even number: two threads have the same to do then.
@@ -41,6 +42,31 @@ int64_t Scheduler::panels_per_group(const Dim& panels) {
   return (all + groups - 1) / groups;
 }
 
+// Lines that the epilogue of a tile reads and writes, asked for before its sums are computed: where
+// a result is larger than the caches, memory has that time to find them.
+Block Scheduler::epilogue_fetches(const Contraction& c, const TilePlace& place) {
+  const auto& result = kernel_.buffers[static_cast<size_t>(c.store->buffer)];
+  if (result.elements.bounds().lo <= target_.l2_bytes / size_of(result.dtype)) return {};
+  const Symbol r = fresh("ii", target_.row_steps[0]);
+  Block lines;
+  const auto fetch = [&](int buffer, const Dim& offset) {
+    const bool in_rows = offset.uses(place.rows.row) && offset.coefficient(c.column) == Dim(1);
+    if (is_local(buffer) || !in_rows) return;
+    const int64_t line = kLineBytes / size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype);
+    const ExprRef index = index_value(DType::I64, offset);
+    for (int64_t column = 0; column < place.columns; column += line)
+      lines.push_back({Prefetch{buffer, in_tile(index, c, place, r, column)->index}});
+  };
+  fetch(c.store->buffer, c.store->offset);
+  const ExprRef zero = constant(c.reduce->dtype, 0);
+  for_each(replace_reductions(c.store->value, [&](const Expr&) { return zero; }),
+           [&](const Expr& e) {
+             if (e.op == Op::Load && e.guards.empty()) fetch(e.buffer, e.index);
+           });
+  if (lines.empty()) return {};
+  return {loop(LoopKind::Serial, r, place.rows.count, std::move(lines))};
+}
+
 // Row tiles over one panel after the other.
 Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                              const PanelGroup& group) {
@@ -49,7 +75,9 @@ Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBloc
   const Symbol step(fresh_.name("rows."), {1, target_.row_steps[0]});
   const Dim before = group.group * group.most;
   const TilePlace place{{rows.row, rows.first + start, step, {}}, (before + panel) * width, width};
-  Block tiles = {ladder(start, rows.count, step, target_.row_steps, tile(sums, place))};
+  Block body = epilogue_fetches(sums[0], place);
+  for (Stmt& s : tile(sums, place)) body.push_back(std::move(s));
+  Block tiles = {ladder(start, rows.count, step, target_.row_steps, std::move(body))};
   return {loop(LoopKind::Serial, panel, min(group.most, group.all - before), std::move(tiles))};
 }
 

@@ -129,6 +129,7 @@ class Scheduler {
   int64_t panels_per_group(const Dim& panels);
   kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                             const PanelGroup& group);
+  kernel::Block epilogue_fetches(const Contraction& contraction, const TilePlace& place);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_staged_rows(const RowNest& nest, const Contraction& contraction);
   bool stages_rows(const RowNest& nest, const Contraction& contraction) const;

@@ -14,8 +14,10 @@ using namespace kernel;
 
 namespace {
 
+constexpr int64_t kManyItems = 16;   // of an image: threads end at about the same time
+constexpr int64_t kLeastRows = 60;   // that each panel must serve: it may come from memory
 constexpr int64_t kFewItems = 8;     // fewer than this, and columns are divided too
-constexpr int64_t kLeastPanels = 2;  // that a copied row must serve
+constexpr int64_t kLeastPanels = 4;  // that a copied row must serve
 constexpr int64_t kMostRowsPerItem = 1024;
 
 int64_t rounded_up(int64_t value, int64_t multiple) {
@@ -98,16 +100,19 @@ Block Scheduler::schedule_staged_rows(const RowNest& nest, const Contraction& lo
   const int64_t depth = lowered.depth.const_value(), steps = target_.row_steps[0];
   // Rows that lie a multiple of some KB apart would fight for a few sets of the L1 cache.
   const int64_t stride = rounded_up(depth, kLaneCount) + kLaneCount;
-  const int64_t fitting = std::clamp<int64_t>(target_.l2_bytes / 2 / (stride * size_of(DType::F32)),
-                                              steps, kMostRowsPerItem);
   const Contraction c = packed(lowered, nest.loops);
   const Dim panels = ceildiv(c.columns, target_.tile_cols);
   // Of one image, where the number of images is known later.
   const int64_t count = std::max<int64_t>(rows.extent.bounds().lo, 1);
-  const int64_t blocks = divided_up(count, fitting);
-  const int64_t most = std::max<int64_t>(divided_up(guess(panels), kLeastPanels), 1);
-  int64_t row_block = rounded_up(divided_up(count, blocks), steps);
-  int64_t groups = std::clamp<int64_t>(divided_up(kFewItems, blocks), 1, most);
+  const int64_t fitting = target_.l2_bytes / (stride * size_of(DType::F32));
+  const int64_t half = std::max(fitting / 2, steps);
+  const bool at_once = count <= std::min(kLeastRows, fitting);
+  int64_t row_block =
+      at_once ? count : std::clamp(divided_up(count, kManyItems), std::min(kLeastRows, half), half);
+  row_block = rounded_up(row_block, steps);
+  const int64_t most = std::max<int64_t>(guess(panels) / kLeastPanels, 1);
+  int64_t groups =
+      std::clamp<int64_t>(divided_up(kFewItems, divided_up(count, row_block)), 1, most);
   row_block = decide(Decision::RowBlock, row_block, doublings(steps, kMostRowsPerItem));
   groups = decide(Decision::ColumnGroups, groups, doublings(1, kFewItems));
   const int64_t per_group = divided_up(guess(panels), groups);

@@ -2,6 +2,9 @@
 // interpreter: every kind of window, epilogue and reader, and the same with the layout left alone.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "tests/driver/window_cases.h"
 
 namespace tenon::graph_test {
@@ -151,6 +154,20 @@ TEST(ChannelsLast, TheStrategyChangesNoBit) {
       }
     }
   }
+}
+
+TEST(ChannelsLast, AnImageHasTheSameBitsInAnyBatch) {
+  const Graph g = small_network(22);
+  RunGraph compiled(g, isas_here().back());
+  const Tensors inputs = random_tensors(g, {{"b", 5}});
+  const graph::Tensor all = compiled.run(inputs)[0];
+  Tensors last = inputs;
+  graph::Tensor& x = last.at("x");
+  const auto one = static_cast<std::ptrdiff_t>(x.bytes.size() / 5);
+  x.shape[0] = 1;
+  x.bytes.erase(x.bytes.begin(), x.bytes.end() - one);
+  const graph::Tensor alone = compiled.run(last)[0];
+  EXPECT_TRUE(std::ranges::equal(alone.bytes, std::span(all.bytes).last(alone.bytes.size())));
 }
 
 // A bottleneck of a residual network is a kernel for each convolution and nothing else.
