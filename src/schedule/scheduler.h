@@ -91,6 +91,10 @@ inline constexpr int64_t kGuessedExtent = 512;
 // That a work item of several statements takes (at least): what it stages serves so many.
 inline constexpr int64_t kRowsPerItem = 512;
 
+inline int64_t divided_up(int64_t value, int64_t parts) { return (value + parts - 1) / parts; }
+inline int64_t rounded_up(int64_t value, int64_t multiple) {
+  return divided_up(value, multiple) * multiple;
+}
 inline int64_t guess(const Dim& extent) {
   return extent.is_const() ? extent.const_value() : kGuessedExtent;
 }
@@ -99,6 +103,8 @@ inline int64_t guess(const Dim& extent) {
 // is none, or more than one.
 const kernel::Expr* turned_load(const kernel::ExprRef& value, const Symbol& row,
                                 const Symbol& column);
+// The constants that divide k in indices of a value: where k counts taps and channels.
+std::vector<int64_t> divisors_of(const kernel::ExprRef& value, const Symbol& k);
 bool is_transpose(const RowNest& nest);
 bool reduces_columns(const RowNest& nest);
 
@@ -132,6 +138,7 @@ class Scheduler {
   kernel::Block epilogue_fetches(const Contraction& contraction, const TilePlace& place);
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_staged_rows(const RowNest& nest, const Contraction& contraction);
+  int64_t staged_rows(int64_t count, int64_t stride);
   bool stages_rows(const RowNest& nest, const Contraction& contraction) const;
   kernel::Block stage_rows(const Contraction& contraction, const RowBlock& rows,
                            const Stage& stage);

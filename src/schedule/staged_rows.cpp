@@ -20,31 +20,11 @@ constexpr int64_t kFewItems = 8;     // fewer than this, and columns are divided
 constexpr int64_t kLeastPanels = 4;  // that a copied row must serve
 constexpr int64_t kMostRowsPerItem = 1024;
 
-int64_t rounded_up(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-int64_t divided_up(int64_t value, int64_t parts) { return (value + parts - 1) / parts; }
-
 // The least constant that divides k in an index of `value`: steps of k up to there (the channels of
 // a tap) lie side by side; the depth: there is none.
 int64_t run_of(const ExprRef& value, const Symbol& k, int64_t depth) {
   int64_t run = depth;
-  const std::function<void(const Dim&)> look = [&](const Dim& dim) {
-    for (const Dim::Term& term : dim.terms()) {
-      for (const auto& atom : term.atoms) {
-        if (atom->kind == AtomKind::FloorDiv && atom->args[0] == Dim(k) &&
-            atom->args[1].is_const()) {
-          run = std::min(run, atom->args[1].const_value());
-        }
-        for (const Dim& arg : atom->args) look(arg);
-      }
-    }
-  };
-  for_each(value, [&](const Expr& e) {
-    look(e.index);
-    for (const Guard& guard : e.guards) look(guard.index);
-  });
+  for (const int64_t divisor : divisors_of(value, k)) run = std::min(run, divisor);
   return depth % run == 0 ? run : depth;
 }
 
@@ -95,26 +75,31 @@ Block Scheduler::stage_rows(const Contraction& c, const RowBlock& rows, const St
                {loop(LoopKind::Serial, t, depth / run, std::move(copy))})};
 }
 
+// How many of `count` rows a work item copies.
+int64_t Scheduler::staged_rows(int64_t count, int64_t stride) {
+  const int64_t steps = target_.row_steps[0];
+  const int64_t fitting = target_.l2_bytes / (stride * size_of(DType::F32));
+  const int64_t half = std::max(fitting / 2, steps);
+  const bool at_once = count <= std::min(kLeastRows, fitting);
+  const int64_t rows =
+      at_once ? count : std::clamp(divided_up(count, kManyItems), std::min(kLeastRows, half), half);
+  return decide(Decision::RowBlock, rounded_up(rows, steps), doublings(steps, kMostRowsPerItem));
+}
+
 Block Scheduler::schedule_staged_rows(const RowNest& nest, const Contraction& lowered) {
   const Loop& rows = nest.loops.back();
-  const int64_t depth = lowered.depth.const_value(), steps = target_.row_steps[0];
   // Rows that lie a multiple of some KB apart would fight for a few sets of the L1 cache.
-  const int64_t stride = rounded_up(depth, kLaneCount) + kLaneCount;
+  const int64_t stride = rounded_up(lowered.depth.const_value(), kLaneCount) + kLaneCount;
   const Contraction c = packed(lowered, nest.loops);
   const Dim panels = ceildiv(c.columns, target_.tile_cols);
   // Of one image, where the number of images is known later.
   const int64_t count = std::max<int64_t>(rows.extent.bounds().lo, 1);
-  const int64_t fitting = target_.l2_bytes / (stride * size_of(DType::F32));
-  const int64_t half = std::max(fitting / 2, steps);
-  const bool at_once = count <= std::min(kLeastRows, fitting);
-  int64_t row_block =
-      at_once ? count : std::clamp(divided_up(count, kManyItems), std::min(kLeastRows, half), half);
-  row_block = rounded_up(row_block, steps);
+  const int64_t row_block = staged_rows(count, stride);
   const int64_t most = std::max<int64_t>(guess(panels) / kLeastPanels, 1);
-  int64_t groups =
-      std::clamp<int64_t>(divided_up(kFewItems, divided_up(count, row_block)), 1, most);
-  row_block = decide(Decision::RowBlock, row_block, doublings(steps, kMostRowsPerItem));
-  groups = decide(Decision::ColumnGroups, groups, doublings(1, kFewItems));
+  const int64_t groups =
+      decide(Decision::ColumnGroups,
+             std::clamp<int64_t>(divided_up(kFewItems, divided_up(count, row_block)), 1, most),
+             doublings(1, kFewItems));
   const int64_t per_group = divided_up(guess(panels), groups);
   const Stage stage{kernel_.add_buffer({.name = "rows",
                                         .dtype = DType::F32,

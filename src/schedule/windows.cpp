@@ -18,16 +18,16 @@ constexpr int64_t kFightingRows = 512;  // elements: multiples of it fall into f
 constexpr int64_t kFewItems = 8;        // fewer than this, and rows are divided too
 constexpr int64_t kLeastRows = 48;      // staged columns must pay
 
-// The largest constant that divides k in an index of `value`: the number of taps where k counts
-// channels and taps; 1: there is none.
-int64_t taps_of(const ExprRef& value, const Symbol& k) {
-  int64_t taps = 1;
+}  // namespace
+
+std::vector<int64_t> divisors_of(const ExprRef& value, const Symbol& k) {
+  std::vector<int64_t> result;
   const std::function<void(const Dim&)> look = [&](const Dim& dim) {
     for (const Dim::Term& term : dim.terms()) {
       for (const auto& atom : term.atoms) {
         if (atom->kind == AtomKind::FloorDiv && atom->args[0] == Dim(k) &&
             atom->args[1].is_const()) {
-          taps = std::max(taps, atom->args[1].const_value());
+          result.push_back(atom->args[1].const_value());
         }
         for (const Dim& arg : atom->args) look(arg);
       }
@@ -37,14 +37,8 @@ int64_t taps_of(const ExprRef& value, const Symbol& k) {
     look(e.index);
     for (const Guard& guard : e.guards) look(guard.index);
   });
-  return taps;
+  return result;
 }
-
-int64_t rounded_up(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-}  // namespace
 
 bool Scheduler::stages_columns(const RowNest& nest, const Contraction& c) const {
   const ExprRef &left = c.reduce->args[0], &right = c.reduce->args[1];
@@ -58,7 +52,9 @@ bool Scheduler::stages_columns(const RowNest& nest, const Contraction& c) const 
 Block Scheduler::stage_columns(const Contraction& c, int stage, const Dim& first,
                                const Dim& panels) {
   const int64_t width = target_.tile_cols, depth = c.depth.const_value();
-  const int64_t found = taps_of(c.reduce->args[1], c.k);
+  int64_t found = 1;  // the largest divisor: taps, where k counts channels and taps
+  for (const int64_t divisor : divisors_of(c.reduce->args[1], c.k))
+    found = std::max(found, divisor);
   const int64_t taps = depth % found == 0 ? found : 1;
   const Symbol p = fresh("p", panels), t = fresh("t", taps), channel = fresh("c", depth / taps);
   const Dim k = taps > 1 ? Dim(channel) * taps + t : Dim(channel);
