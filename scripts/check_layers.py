@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VOCABULARY = {f"tenon/{name}.h" for name in (
     "active_extent", "custom_function", "error", "dtype", "dim", "shape", "hir_options", "dispatch", "fusion_options",
-    "fusion_report", "plan_options", "precision", "log", "optimizer", "receipt", "trace")} | {"tenon/dtypes.def"}
+    "fusion_report", "plan_options", "precision", "log", "optimizer", "receipt", "trace", "dim_binding", "tuning")} | {"tenon/dtypes.def"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -19,6 +19,7 @@
 #include "tenon/plan_options.h"
 #include "tenon/precision.h"
 #include "tenon/specialization.h"
+#include "tenon/tuning.h"
 
 namespace tenon {
 
@@ -63,6 +64,11 @@ struct CompileOptions {
   std::optional<PlanOptions> memory = {};  // absent: as TENON_MEMORY_PLANNER says
   // How schedules of kernels are found; absent: as TENON_OPTIMIZER says, or by the analytic model.
   std::optional<OptStrategy> optimizer = {};
+  // Schedules that tuning found, a file (TuningReport::save): kernels and machines that it names
+  // take them, others are scheduled as the optimizer says. Empty: none.
+  std::string tuned = {};
+  // How OptStrategy::Beam searches; an Error where the optimizer is another one.
+  std::optional<BeamConfig> beam = {};
   // Whether code for the extents that come most is made in the background, on CPUs; absent: as
   // TENON_SPECIALIZE says, by default not.
   std::optional<Specialization> specialize = {};

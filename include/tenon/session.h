@@ -14,6 +14,7 @@
 #include "tenon/graph_module.h"
 #include "tenon/hir.h"
 #include "tenon/lir.h"
+#include "tenon/tuning.h"
 
 namespace tenon {
 
@@ -50,6 +51,14 @@ class Session {
   // was planned by.
   CompiledGraph compile(const LirModule& lir, const CompileOptions& options = {}) const;
   CompiledGraph compile_onnx(const std::string& path, const CompileOptions& options = {}) const;
+
+  // Searches for the schedules of every kernel, as compile does under OptStrategy::Beam, and
+  // compiles nothing else. Where the optimizer is another one the beam has its default width. What
+  // is found is kept on disk unless `disk_cache` says false. Stopped by BeamConfig::progress it
+  // reports what was tuned until then; compile throws an Error.
+  TuningReport tune(const Graph& graph, const CompileOptions& options = {}) const;
+  TuningReport tune(const HirModule& module, const CompileOptions& options = {}) const;
+  TuningReport tune_onnx(const std::string& path, const CompileOptions& options = {}) const;
 
   const CompileOptions& defaults() const { return defaults_; }
 

@@ -44,4 +44,5 @@
 #include "tenon/specialization.h"
 #include "tenon/tensor.h"
 #include "tenon/trace.h"
+#include "tenon/tuning.h"
 #include "tenon/variable.h"

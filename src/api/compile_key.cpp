@@ -5,6 +5,7 @@
 
 #include "api/driver_options.h"
 #include "api/option_texts.h"
+#include "api/tuned.h"
 #include "compiled/device_id.h"
 #include "driver/target_key.h"
 #include "program/artifact_header.h"
@@ -64,7 +65,7 @@ std::string field(std::string text) {
 
 // What is in the graph already, or decides nothing about code.
 bool is_elsewhere(const std::string& option) {
-  return option == "threads" || option == "device" || option == "specialize" ||
+  return option == "threads" || option == "device" || option == "specialize" || option == "tuned" ||
          option.starts_with("dim_");
 }
 
@@ -78,6 +79,7 @@ cache::KeyFields compile_key(KeyOf kind, const graph::Graph& graph, const driver
   key.add("device", program::name_of(device_id(device_of(options)).kind));
   key.add("tenon", TENON_VERSION_STRING);
   driver::add_target(key, how);
+  add_tuning(key, options, how);
   for (const auto& [name, text] : option_texts(options)) {
     if (!is_elsewhere(name)) key.add(name, field(text));
   }

@@ -7,6 +7,7 @@
 
 #include "api/driver_options.h"
 #include "api/specialized.h"
+#include "api/tuned.h"
 #include "base/error.h"
 #include "compiled/device_id.h"
 #include "driver/pipeline.h"
@@ -128,6 +129,8 @@ CompileOptions merged(const CompileOptions& base, const CompileOptions& given) {
   take(result.dispatch, given.dispatch);
   take(result.memory, given.memory);
   take(result.optimizer, given.optimizer);
+  take(result.tuned, given.tuned);
+  if (given.beam) result.beam = given.beam;
   take(result.specialize, given.specialize);
   take(result.profile, given.profile);
   take(result.disk_cache, given.disk_cache);
@@ -183,6 +186,7 @@ driver::Options driver_options(const CompileOptions& options) {
   result.skip = skipped_passes(options.fusion);
   result.dispatch = options.dispatch;
   result.supported_ops = options.supported_ops;
+  if (const auto tuning = tuning_of(options, result)) tune::use_tuner(result, *tuning);
   return result;
 }
 

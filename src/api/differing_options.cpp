@@ -23,9 +23,12 @@ bool are_given_alike(const CompileOptions& a, const CompileOptions& b) {
   const auto all = [](const CompileOptions& o) {
     return std::tie(o.device, o.cuda_arch, o.threads, o.cpu, o.codegen, o.precision,
                     o.precision_policy, o.dim_bounds, o.dim_binding, o.fusion, o.supported_ops,
-                    o.dispatch, o.memory, o.optimizer, o.specialize, o.profile);
+                    o.dispatch, o.memory, o.optimizer, o.tuned, o.specialize, o.profile);
   };
-  return all(a) == all(b);
+  const auto typical = [](const CompileOptions& o) {
+    return o.beam ? o.beam->typical : DimBinding();
+  };
+  return all(a) == all(b) && typical(a) == typical(b);
 }
 
 std::string differing_options(const CompileOptions& before, const CompileOptions& now) {

@@ -3,20 +3,12 @@
 
 #include "api/compile_key.h"
 #include "api/driver_options.h"
-#include "base/knobs.h"
 #include "base/log.h"
-#include "cache/folder.h"
 #include "driver/failed_graph.h"
 #include "driver/stored_compile.h"
 #include "graph/host_ops.h"
 
 namespace tenon {
-
-cache::DiskStore& default_disk_store() {
-  static cache::DiskStore store(
-      {.folder = cache::default_folder(), .max_bytes = knobs().cache_max});
-  return store;
-}
 
 namespace {
 

@@ -9,9 +9,6 @@
 
 namespace tenon {
 
-// That of TENON_CACHE_DIR, for the whole process.
-cache::DiskStore& default_disk_store();
-
 // driver::compile_or_save, through `store` where it is not null.
 driver::Compiled compile_graph(const graph::Graph& graph, const driver::Options& how,
                                const CompileOptions& options, cache::DiskStore* store);

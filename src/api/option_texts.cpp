@@ -41,6 +41,9 @@ OptionTexts option_texts(const CompileOptions& given) {
                                 : "";
   texts["fusion.policy"] = o.fusion.policy == FusionPolicy::Fusable ? "fusable" : "direct";
   texts["fusion.assert_clean"] = fmt::to_string(o.fusion.assert_clean.value_or(false));
+  const DimBinding typical = o.beam ? o.beam->typical : DimBinding();
+  for (const auto& [name, value] : typical.values())
+    texts["beam.typical." + name] = fmt::to_string(value);
   for (const auto& [name, value] : o.dim_binding.values())
     texts["dim_binding." + name] = fmt::to_string(value);
   for (const auto& [name, range] : o.dim_bounds)

@@ -161,6 +161,8 @@ constexpr Option kOptions[] = {
     {"optimizer",
      [](const CompileOptions& o) { return o.optimizer ? Text(to_string(*o.optimizer)) : Text(); },
      [](std::string_view text, CompileOptions& o) { o.optimizer = OptStrategy::parse(text); }},
+    {"tuned", [](const CompileOptions& o) { return o.tuned.empty() ? Text() : Text(o.tuned); },
+     [](std::string_view text, CompileOptions& o) { o.tuned = text; }},
     {"memory",
      [](const CompileOptions& o) {
        if (!o.memory) return Text();
@@ -204,7 +206,7 @@ void check_planned_by(const CompileOptions& planned, const CompileOptions& asked
         o.fusion.policy.value_or(FusionPolicy::Direct), o.fusion.limits.value_or(FusionLimits()),
         o.fusion.skip.value_or(std::vector<std::string>()), o.fusion.assert_clean, o.dim_binding,
         o.dim_bounds, o.dispatch.value_or(DispatchOptions()), o.supported_ops,
-        o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()));
+        o.memory.value_or(PlanOptions()), o.optimizer.value_or(OptStrategy()), o.tuned);
   };
   if (decided(merged(planned, asked)) != decided(planned))
     throw user_error(

@@ -11,6 +11,7 @@
 #include "api/lir_state.h"
 #include "api/planned_by.h"
 #include "api/specialized.h"
+#include "api/tuned.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "compiled/device_id.h"
@@ -151,6 +152,7 @@ CompiledGraph Session::finish(const ReadGraph& read, const std::map<std::string,
   graph::Graph graph = read(how);
   if (graph.outputs().empty())
     throw user_error("[compile] the graph has no outputs: call set_outputs before");
+  check_typical(options, graph);
   if (!options.dim_binding.empty()) graph = graph::specialize(graph, options.dim_binding.values());
   const std::shared_ptr<cache::DiskStore> store = store_of(options);
   driver::Compiled compiled = compile_graph(graph, how, options, store.get());
@@ -173,7 +175,8 @@ std::shared_ptr<cache::DiskStore> Session::store_of(const CompileOptions& option
     throw user_error("[AotCache] the options say disk_cache = false");
   if (store_) return store_;
   if (!options.disk_cache.value_or(false)) return nullptr;
-  return {std::shared_ptr<void>(), &default_disk_store()};  // nobody's: it lives with the process
+  return {std::shared_ptr<void>(),
+          &cache::default_disk_store()};  // nobody's: it lives with the process
 }
 
 Session Session::with_policy(PrecisionPolicy policy) const {

@@ -94,4 +94,7 @@ class DiskStore {
   uint64_t published_since_ = 0;  // bytes, by this process
 };
 
+// That of TENON_CACHE_DIR, for the whole process.
+DiskStore& default_disk_store();
+
 }  // namespace tenon::cache

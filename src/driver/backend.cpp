@@ -8,7 +8,11 @@ namespace tenon::driver {
 OptStrategy cpu_strategy(const Options& options) {
   if (options.optimizer || knobs().optimizer.empty())
     return options.optimizer.value_or(OptStrategy());
-  return OptStrategy::parse(knobs().optimizer);
+  try {
+    return OptStrategy::parse(knobs().optimizer);
+  } catch (const Error& error) {
+    throw user_error("[TENON_OPTIMIZER] {}", error.what());
+  }
 }
 
 void check_gpu_strategy(const Options& options) {

@@ -24,7 +24,9 @@ class Backend {
   virtual FusionLimits fusion_limits() const = 0;
   // Whether its convolutions are fastest where channels lie innermost.
   virtual bool keeps_channels_last() const { return false; }
-  virtual schedule::Scheduled schedule(const kernel::Kernel& lowered) const = 0;
+  // By the model, but for what the choice says and the device has a choice of.
+  virtual schedule::Scheduled schedule(const kernel::Kernel& lowered,
+                                       const schedule::Choice& choice) const = 0;
   // Called from several threads at once.
   virtual std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const = 0;
   virtual std::string source(const kernel::Kernel& kernel) const = 0;  // as text, for people

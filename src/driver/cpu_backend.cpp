@@ -30,8 +30,9 @@ class CpuBackend : public Backend {
   std::string name() const override { return "cpu"; }
   FusionLimits fusion_limits() const override { return kFusionLimits; }
   bool keeps_channels_last() const override { return true; }
-  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
-    return schedule::schedule(lowered, target_);
+  schedule::Scheduled schedule(const kernel::Kernel& lowered,
+                               const schedule::Choice& choice) const override {
+    return schedule::schedule(lowered, target_, choice);
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
     return generator_.generate(kernel, isa_);

@@ -22,7 +22,8 @@ class CudaBackend : public Backend {
   std::string name() const override { return "cuda"; }
   bool claims(const graph::Node& node) const override { return has_gpu_kernel(node); }
   FusionLimits fusion_limits() const override { return kGpuFusionLimits; }
-  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
+  schedule::Scheduled schedule(const kernel::Kernel& lowered,
+                               const schedule::Choice&) const override {
     return schedule::schedule_for_gpu(lowered, {.precision = precision_});
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {

@@ -11,8 +11,9 @@ class NullBackend : public Backend {
   std::string name() const override { return "null"; }
   bool claims(const graph::Node& node) const override { return cpu_->claims(node); }
   FusionLimits fusion_limits() const override { return cpu_->fusion_limits(); }
-  schedule::Scheduled schedule(const kernel::Kernel& lowered) const override {
-    return cpu_->schedule(lowered);
+  schedule::Scheduled schedule(const kernel::Kernel& lowered,
+                               const schedule::Choice& choice) const override {
+    return cpu_->schedule(lowered, choice);
   }
   std::shared_ptr<const program::Code> generate(const kernel::Kernel& kernel) const override {
     program::Code code;

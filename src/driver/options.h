@@ -13,6 +13,8 @@
 #include "kernel/kernel.h"
 #include "plan/plan_options.h"
 #include "program/device_kind.h"
+#include "program/program.h"
+#include "schedule/choice.h"
 #include "schedule/precision.h"
 #include "tenon/dispatch.h"
 #include "tenon/fusion_options.h"
@@ -20,6 +22,16 @@
 #include "tenon/precision.h"
 
 namespace tenon::driver {
+
+class Backend;
+
+// The kernels that every run of a program needs, as they were lowered: each once, and not those of
+// bodies, which are programs of their own. The program has no code, and is not planned.
+struct LoweredKernels {
+  const program::Program& program;
+  const Backend& backend;
+  const std::vector<kernel::Kernel>& kernels;
+};
 
 struct Options {
   std::string name = "graph";                                // as logs and dumps call it
@@ -41,6 +53,9 @@ struct Options {
   bool bucket_axes_guessed = false;        // none of these is marked
   std::set<std::string> outer_symbols;     // of a body: those that have values around it
   bool keep_kernels = false;               // in what is compiled, so that they can be specialized
+  // Asked once for each plan, where set: what the schedules of these kernels decide otherwise than
+  // the model, one choice for each. OptStrategy::Beam needs it.
+  std::function<std::vector<schedule::Choice>(const LoweredKernels&)> choose = {};
   // Called with the name of each stage and the text of what it made, where set (TENON_DUMP, `tenon
   // show`). Stages of the first body, a branch or a loop, are named "body0/simplify".
   std::function<void(std::string_view pass, const std::string& text)> dump;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/knobs.h"
 #include "base/log.h"
 #include "driver/backend.h"
@@ -98,6 +99,15 @@ Options options_within(const Options& options, const std::string& name) {
   return result;
 }
 
+Options options_of_body(const Options& options, const std::string& name,
+                        const std::set<std::string>& around) {
+  Options result = options_within(options, name);
+  result.outer_symbols = around;
+  result.bucket_axes.clear();
+  result.keep_kernels = false;
+  return result;
+}
+
 constexpr Pass kPasses[] = {
 #define PASS(stage, name, function) {Stage::stage, #name, function},
 #include "driver/passes.def"
@@ -141,7 +151,11 @@ Options with_environment(Options options) {
 }
 
 Pipeline::Pipeline(Options options)
-    : options_(with_environment(with_dump(std::move(options)))), backend_(make_backend(options_)) {}
+    : options_(with_environment(with_dump(std::move(options)))), backend_(make_backend(options_)) {
+  if (options_.optimizer && options_.optimizer->beam_width() > 0 && !options_.choose)
+    throw unsupported_error("[compile] optimizer {} is for CPUs and for sessions, the device is {}",
+                            to_string(*options_.optimizer), program::name_of(options_.device));
+}
 
 graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   PassRunner(options_, times_).dump("graph", [&] { return graph::print(source); });
@@ -188,6 +202,36 @@ void Pipeline::check_optimized(const graph::Graph& graph) const {
   }
 }
 
+// What Options::choose says of the kernels of a draft, which is scheduled by the model.
+Pipeline::Choices Pipeline::choose_schedules(const graph::Graph& optimized,
+                                             const fuse::Regions& regions) const {
+  Choices choices;
+  if (!options_.choose) return choices;
+  std::vector<kernel::Kernel> kernels;
+  const auto schedule = [&](const kernel::Kernel& lowered, bool in_prologue) {
+    if (!in_prologue && choices.try_emplace(kernel::canonical_text(lowered)).second)
+      kernels.push_back(lowered);
+    return backend_->schedule(lowered, {});
+  };
+  const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
+    Options draft = options_of_body(options_, "draft", around);
+    draft.optimizer = OptStrategy::Analytic{};
+    draft.choose = nullptr;
+    draft.dump = nullptr;
+    draft.see_kernel = nullptr;
+    return std::make_shared<const program::Program>(compile(body, draft).program);
+  };
+  ProgramBuilder builder(optimized, regions, schedule, options_.outer_symbols, compile_body);
+  builder.lower();
+  const program::Program program = builder.take_program();
+  const std::vector<schedule::Choice> chosen = options_.choose({program, *backend_, kernels});
+  TENON_CHECK(chosen.size() == kernels.size(), "[compile] {} choices for {} kernels", chosen.size(),
+              kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i)
+    choices[kernel::canonical_text(kernels[i])] = chosen[i];
+  return choices;
+}
+
 Lir Pipeline::plan(const graph::Graph& optimized) {
   const PassRunner run(options_, times_);
   Lir lir{.graph = optimized};
@@ -203,11 +247,7 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
   digest.text(graph::digest(optimized).hex());
   const auto compile_body = [&](const graph::Graph& body, const std::set<std::string>& around) {
     const std::string name = fmt::format("body{}", bodies++);
-    Options of_body = options_within(options_, name);
-    of_body.outer_symbols = around;
-    of_body.bucket_axes.clear();
-    of_body.keep_kernels = false;
-    Compiled compiled = compile(body, of_body);
+    Compiled compiled = compile(body, options_of_body(options_, name, around));
     compiled_ += compiled.kernels - compiled.kernels_from_cache;
     needs_bf16 = needs_bf16 || compiled.program.cpu.bf16;
     needs_vnni = needs_vnni || compiled.program.cpu.vnni;
@@ -216,7 +256,14 @@ Lir Pipeline::plan(const graph::Graph& optimized) {
     lir.bodies.add(name, compiled.fusion, compiled.dispatch);
     return std::make_shared<const program::Program>(std::move(compiled.program));
   };
-  ProgramBuilder builder(lir.graph, regions, *backend_, options_.outer_symbols, compile_body);
+  const Choices choices = choose_schedules(lir.graph, regions);
+  const auto schedule = [&](const kernel::Kernel& lowered, bool) {
+    if (choices.empty()) return backend_->schedule(lowered, {});
+    const auto chosen = choices.find(kernel::canonical_text(lowered));
+    return backend_->schedule(lowered,
+                              chosen == choices.end() ? schedule::Choice() : chosen->second);
+  };
+  ProgramBuilder builder(lir.graph, regions, schedule, options_.outer_symbols, compile_body);
   run.timed("lower", [&] { return builder.lower(), 0; });  // regions -> kernels, equal ones once
   lir.program = builder.take_program();
   lir.kernels = builder.take_kernels();

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/cpu_info.h"
@@ -16,6 +17,7 @@
 #include "fuse/fuse.h"
 #include "graph/graph.h"
 #include "program/program.h"
+#include "schedule/choice.h"
 #include "tenon/active_extent.h"
 
 namespace tenon::driver {
@@ -80,6 +82,10 @@ class Pipeline {
   int kernels_compiled() const { return compiled_; }  // so far: all that the cache did not have
 
  private:
+  // By the canonical text of the lowered kernel.
+  using Choices = std::unordered_map<std::string, schedule::Choice>;
+  Choices choose_schedules(const graph::Graph& optimized, const fuse::Regions& regions) const;
+
   Options options_;
   std::unique_ptr<Backend> backend_;
   std::vector<PassTime> times_;

@@ -67,12 +67,12 @@ program::IoSlot io_slot(const std::string& name, const TensorType& type,
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
-                               const Backend& backend, std::set<std::string> outer,
+                               ScheduleKernel schedule_kernel, std::set<std::string> outer,
                                CompileBody compile_body)
     : graph_(graph),
       regions_(regions),
       copies_(graph.context()),
-      backend_(backend),
+      schedule_kernel_(std::move(schedule_kernel)),
       outer_(std::move(outer)),
       compile_body_(std::move(compile_body)) {
   declare_leaves();
@@ -253,7 +253,8 @@ void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::s
   if (value.shape().elements().is_const(0)) return;  // nothing to compute at any shape
   const lower::Layout layout = [this](Value value) { return strides_of(value); };
   const lower::Lowered lowered = lower::lower(value, regions_, layout, symbol_names_);
-  const schedule::Scheduled& scheduled = scheduled_kernel(lowered.kernel);
+  const bool in_prologue = regions_.prologue.contains(value);
+  const schedule::Scheduled& scheduled = scheduled_kernel(lowered.kernel, in_prologue);
   const size_t result = lowered.arguments.size() - 1;
   std::vector<BufferRef> buffers;
   for (const kernel::Buffer& buffer : scheduled.kernel.buffers) {
@@ -265,16 +266,33 @@ void ProgramBuilder::lower_into(Value value, BufferRef destination, const std::s
       buffers.push_back(index == result ? destination : buffer_of(lowered.arguments[index]));
     }
   }
-  auto& steps = regions_.prologue.contains(value) ? program_.prologue : program_.steps;
+  auto& steps = in_prologue ? program_.prologue : program_.steps;
   steps.push_back(make_step(scheduled.kernel, std::move(buffers), origin));
 }
 
+program::Step step_of(const kernel::Kernel& kernel) {
+  program::Step step;
+  for (const kernel::Buffer& buffer : kernel.buffers) {
+    if (buffer.storage == kernel::Storage::Global) step.writes.push_back(buffer.written);
+  }
+  for (const Symbol& symbol : kernel.dims) step.dims.emplace_back(symbol);
+  step.grid = kernel.grid();
+  step.scratch_bytes = kernel.scratch_bytes();
+  step.flops = kernel.flops;
+  step.bytes = kernel.bytes;
+  step.arithmetic = arithmetic_of(kernel);
+  step.kind = kernel.name;
+  step.in_place = kernel::in_place_pairs(kernel);
+  return step;
+}
+
 // Models repeat their layers: equal kernels are scheduled once. What it returns stays where it is.
-const schedule::Scheduled& ProgramBuilder::scheduled_kernel(const kernel::Kernel& lowered) {
+const schedule::Scheduled& ProgramBuilder::scheduled_kernel(const kernel::Kernel& lowered,
+                                                            bool in_prologue) {
   const auto [it, fresh] = schedules_.try_emplace(kernel::print(lowered));
   schedule::Scheduled& scheduled = it->second;
   if (!fresh) return scheduled;
-  scheduled = backend_.schedule(lowered);
+  scheduled = schedule_kernel_(lowered, in_prologue);
 #ifdef TENON_VERIFY
   kernel::verify(lowered);
   kernel::verify(scheduled.kernel);
@@ -317,21 +335,10 @@ BufferRef ProgramBuilder::pack(const kernel::Kernel& pack, const std::vector<Val
 
 program::Step ProgramBuilder::make_step(const kernel::Kernel& kernel,
                                         std::vector<BufferRef> buffers, const std::string& origin) {
-  program::Step step;
+  program::Step step = step_of(kernel);
   step.code = kernel_index(kernel);
   step.buffers = std::move(buffers);
-  for (const kernel::Buffer& buffer : kernel.buffers) {
-    if (buffer.storage == kernel::Storage::Global) step.writes.push_back(buffer.written);
-  }
-  for (const Symbol& symbol : kernel.dims) step.dims.emplace_back(symbol);
-  step.grid = kernel.grid();
-  step.scratch_bytes = kernel.scratch_bytes();
-  step.flops = kernel.flops;
-  step.bytes = kernel.bytes;
-  step.arithmetic = arithmetic_of(kernel);
-  step.kind = kernel.name;
   step.origin = origin;
-  step.in_place = kernel::in_place_pairs(kernel);
   return step;
 }
 

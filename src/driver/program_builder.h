@@ -12,7 +12,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "driver/backend.h"
 #include "driver/generate.h"
 #include "fuse/fuse.h"
 #include "graph/graph.h"
@@ -26,11 +25,19 @@ namespace tenon::driver {
 using CompileBody = std::function<std::shared_ptr<const program::Program>(
     const graph::Graph& body, const std::set<std::string>& around)>;
 
+// Runs a scheduled kernel; what it is for, and on which buffers, is still to be said.
+program::Step step_of(const kernel::Kernel& kernel);
+
+// Schedules a lowered kernel, one that every run needs or one of the prologue.
+using ScheduleKernel =
+    std::function<schedule::Scheduled(const kernel::Kernel& lowered, bool in_prologue)>;
+
 class ProgramBuilder {
  public:
   // `outer`: symbols that have values around the graph, where it is a body.
-  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions, const Backend& backend,
-                 std::set<std::string> outer, CompileBody compile_body);
+  ProgramBuilder(const graph::Graph& graph, const fuse::Regions& regions,
+                 ScheduleKernel schedule_kernel, std::set<std::string> outer,
+                 CompileBody compile_body);
 
   void lower();
   program::Program take_program() { return std::move(program_); }
@@ -54,14 +61,14 @@ class ProgramBuilder {
                           const std::string& origin);
   program::Step make_step(const kernel::Kernel& kernel, std::vector<program::BufferRef> buffers,
                           const std::string& origin);
-  const schedule::Scheduled& scheduled_kernel(const kernel::Kernel& lowered);
+  const schedule::Scheduled& scheduled_kernel(const kernel::Kernel& lowered, bool in_prologue);
   int kernel_index(const kernel::Kernel& kernel);  // of schedules_
   std::vector<Dim> strides_of(graph::Value value) const;
 
   const graph::Graph& graph_;
   const fuse::Regions& regions_;
   graph::Graph copies_;  // of stored parts, to be put into place
-  const Backend& backend_;
+  ScheduleKernel schedule_kernel_;
   std::set<std::string> outer_;
   CompileBody compile_body_;
   program::Program program_;

@@ -10,6 +10,7 @@
 #include "driver/pipeline.h"
 #include "lazy/device_memory.h"
 #include "plan/plan_options.h"
+#include "tune/tuner.h"
 
 namespace tenon::lazy {
 namespace {
@@ -38,9 +39,11 @@ Store& store() {
 // What decides code beside the structure.
 void add_config(SegmentKey& key, const Device& device, const PrepareConfig& config) {
   key.push_back(static_cast<uint64_t>(device.kind()) << 32 | static_cast<uint64_t>(device.index()));
-  const uint64_t optimizer = !config.optimizer                            ? 0
-                             : config.optimizer->is<OptStrategy::Plain>() ? 2
-                                                                          : 1;
+  uint64_t optimizer = 0;
+  if (config.optimizer)
+    optimizer = config.optimizer->is<OptStrategy::Plain>()
+                    ? 2
+                    : 1 + 2 * static_cast<uint64_t>(config.optimizer->beam_width());
   const uint64_t generator = config.generator.empty() ? 0 : config.generator == "c" ? 2 : 1;
   const uint64_t planner = config.planner ? 1 + static_cast<uint64_t>(*config.planner) : 0;
   key.push_back(optimizer << 16 | generator << 8 | planner);
@@ -50,6 +53,7 @@ driver::Options options_of(const Device& device, const PrepareConfig& config) {
   driver::Options options;
   options.name = "tensors";
   options.device = device_id(device).kind;
+  const bool is_cpu = options.device == program::DeviceKind::Cpu;
   if (device.kind() == Device::Kind::Cuda)
     options.cuda_arch = runtime::cuda_arch(device.index()).take();
   else
@@ -57,6 +61,8 @@ driver::Options options_of(const Device& device, const PrepareConfig& config) {
   options.cpu = cpu_info();
   options.optimizer = config.optimizer;
   if (config.planner) options.plan = plan::Options{.mode = *config.planner};
+  const int width = is_cpu ? driver::cpu_strategy(options).beam_width() : 0;
+  if (width > 0) tune::use_tuner(options, {.width = width, .store = &cache::default_disk_store()});
   return options;
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kColumnGroups = 8;  // work items across the columns
 constexpr int64_t kMostColumnGroups = 64;
 constexpr int64_t kMostRowsPerItem = 1024;
+constexpr int64_t kMoreRows = 2;
 constexpr int64_t kLineBytes = 64;
 
 // How many groups of columns: as many as are wished, or up to twice as many where those would not
@@ -32,6 +33,18 @@ int64_t round_to(int64_t value, int64_t multiple) {
 }
 
 }  // namespace
+
+// The ladder begins with a smaller step of it, or with more rows, whose accumulators leave fewer
+// registers to everything else.
+void Scheduler::choose_tile_rows() {
+  std::vector<int64_t>& steps = target_.row_steps;
+  std::vector<int64_t> options = steps;
+  options.pop_back();
+  options.push_back(steps[0] + kMoreRows);
+  const int64_t rows = decide(Decision::TileRows, steps[0], std::move(options));
+  std::erase_if(steps, [&](int64_t step) { return step >= rows; });
+  steps.insert(steps.begin(), rows);
+}
 
 int64_t Scheduler::panels_per_group(const Dim& panels) {
   if (!panels.is_const())
@@ -87,16 +100,17 @@ Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBloc
 Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Contraction>& found) {
   const Loop& rows = nest.loops.back();
   const int64_t width = target_.tile_cols;
+  const int64_t unit = target_.row_steps[0];
+  choose_tile_rows();
   std::vector<Contraction> sums;
   for (const Contraction& sum : found) sums.push_back(packed(sum, nest.loops));
   const Contraction& c = sums[0];
   const Dim panels = ceildiv(c.columns, width);
   const int64_t row_bytes = std::max<int64_t>(guess(c.depth), 1) * size_of(c.reduce->dtype);
-  const int64_t most_rows = target_.row_steps[0];
   const int64_t row_block =
       decide(Decision::RowBlock,
-             round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), most_rows),
-             doublings(most_rows, kMostRowsPerItem));
+             round_to(std::min(target_.l2_bytes / 2 / row_bytes, kGuessedExtent), unit),
+             doublings(unit, kMostRowsPerItem));
   const int64_t per_group = panels_per_group(panels);
   const Dim groups = ceildiv(panels, per_group);
   return threaded(nest, row_block, groups,

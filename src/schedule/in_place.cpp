@@ -16,9 +16,11 @@ namespace {
 // them; that of panels forgets at the end of each page what it has foreseen, and a tile of a few
 // rows is done with a page sooner than the next one comes.
 constexpr int64_t kRowsAhead = 64;
+constexpr int64_t kMostRowsAhead = 256;
 constexpr int64_t kLineBytes = 64;
 // Steps that are written out: a loop of a chunk is so short then that its end is foreseen.
 constexpr int64_t kStepsAtOnce = 4;
+constexpr int64_t kMostStepsAtOnce = 16;
 
 }  // namespace
 
@@ -41,10 +43,14 @@ Block Scheduler::fetches_ahead(const Contraction& c, const TilePlace& place, con
   Block result;
   for_each(c.reduce->args[1], [&](const Expr& e) {
     if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(c.k)) return;
+    std::vector<int64_t> options = doublings(kLaneCount, kMostRowsAhead);
+    options.push_back(0);
+    const int64_t ahead = decide(Decision::StepsAhead, kRowsAhead, std::move(options));
+    if (ahead == 0) return;
     const int64_t step = kLineBytes / size_of(e.dtype);
     for (int64_t column = 0; column < place.columns; column += step) {
       const ExprRef there = in_tile(index_value(DType::I64, e.index), c, place, 0, column);
-      result.push_back({Prefetch{e.buffer, there->index.substitute(c.k, k + kRowsAhead)}});
+      result.push_back({Prefetch{e.buffer, there->index.substitute(c.k, k + ahead)}});
     }
   });
   return result;
@@ -81,6 +87,13 @@ Block Scheduler::multiply_turned(const Contraction& c, const TilePlace& place, i
           loop(LoopKind::Unroll, k, count, {multiplied(in_registers, place, acc, first + k)})};
 }
 
+// Of a depth that kStepsAtOnce divides.
+int64_t Scheduler::steps_at_once(const Dim& depth) {
+  std::vector<int64_t> options = doublings(1, kMostStepsAtOnce);
+  std::erase_if(options, [&](int64_t count) { return !mod(depth, count).is_const(0); });
+  return decide(Decision::StepsAtOnce, kStepsAtOnce, std::move(options));
+}
+
 // Steps of a right operand that has vectors of columns in memory.
 Block Scheduler::multiply_in_order(const Contraction& c, const TilePlace& place, int acc,
                                    const Steps& steps) {
@@ -89,13 +102,14 @@ Block Scheduler::multiply_in_order(const Contraction& c, const TilePlace& place,
     body.push_back(multiplied(c, place, acc, k));
     return body;
   };
-  if (!mod(c.depth, kStepsAtOnce).is_const(0))
+  const auto divides = [&](int64_t count) { return mod(c.depth, count).is_const(0); };
+  const int64_t at_once = divides(kStepsAtOnce) ? steps_at_once(c.depth) : 1;
+  if (at_once == 1 || !divides(at_once))
     return {loop(LoopKind::Serial, steps.k, steps.count, step(steps.first + steps.k))};
-  const Dim blocks = floordiv(steps.count, kStepsAtOnce);
-  const Symbol b = fresh("kb", blocks), u = fresh("u", kStepsAtOnce);
-  return {loop(
-      LoopKind::Serial, b, blocks,
-      {loop(LoopKind::Unroll, u, kStepsAtOnce, step(steps.first + Dim(b) * kStepsAtOnce + u))})};
+  const Dim blocks = floordiv(steps.count, at_once);
+  const Symbol b = fresh("kb", blocks), u = fresh("u", at_once);
+  return {loop(LoopKind::Serial, b, blocks,
+               {loop(LoopKind::Unroll, u, at_once, step(steps.first + Dim(b) * at_once + u))})};
 }
 
 Block Scheduler::multiply_steps(const Contraction& c, const TilePlace& place, int acc,

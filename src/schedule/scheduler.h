@@ -132,6 +132,7 @@ class Scheduler {
   kernel::Block transposed(const RowNest& nest, const Dim& first_row, const Dim& row_count,
                            const Dim& first_column, const Dim& column_count);
   kernel::Block schedule_contraction(const RowNest& nest, const std::vector<Contraction>& sums);
+  void choose_tile_rows();
   int64_t panels_per_group(const Dim& panels);
   kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                             const PanelGroup& group);
@@ -198,6 +199,7 @@ class Scheduler {
                                const Steps& steps);
   kernel::Block multiply_in_order(const Contraction& contraction, const TilePlace& place, int acc,
                                   const Steps& steps);
+  int64_t steps_at_once(const Dim& depth);
   kernel::Block multiply_turned(const Contraction& contraction, const TilePlace& place, int acc,
                                 const kernel::Expr& turned, const Dim& first, int64_t count);
   kernel::Block fetches_ahead(const Contraction& contraction, const TilePlace& place, const Dim& k);
@@ -220,7 +222,7 @@ class Scheduler {
   }
 
   const kernel::Kernel& source_;
-  const Target& target_;
+  Target target_;
   kernel::Kernel kernel_;
   std::vector<kernel::Kernel> packs_;
   kernel::Block staging_;           // what a work item begins with

@@ -254,7 +254,7 @@ TEST_F(Cli, SchedulesAsTheOptimizerSays) {
   const Outcome plain = tenon(kernels + " --optimizer plain");
   EXPECT_EQ(plain.code, 0) << plain.err;
   EXPECT_EQ(plain.out.find(" mma "), std::string::npos);
-  expect_error(kernels + " --optimizer beam", 2, "there are: analytic, plain");
+  expect_error(kernels + " --optimizer fast", 2, "there are: analytic, plain");
   expect_error(kernels + " --optimizer plain --device cuda", 1, "is for CPUs, the device is cuda");
 }
 

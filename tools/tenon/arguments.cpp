@@ -140,6 +140,16 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts) {
   return specs;
 }
 
+Extents single_extents(const std::vector<std::string>& texts, std::string_view command) {
+  Extents dims;
+  for (const auto& [name, extents] : parse_dims(texts)) {
+    if (extents.size() != 1)
+      throw UsageError("--dim {}: {} takes one extent; `tenon bench` takes lists", name, command);
+    dims[name] = extents[0];
+  }
+  return dims;
+}
+
 std::vector<Extents> cartesian_product(const std::vector<DimChoices>& dims) {
   std::vector<Extents> result = {{}};
   for (const auto& [name, choices] : dims) {

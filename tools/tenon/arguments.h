@@ -34,11 +34,14 @@ std::vector<int> parse_cuda_archs(const std::string& text);
 std::pair<int, int> parse_sample(const std::string& text);
 
 // {"batch=1", "seq=16,128"} -> {{"batch", {1}}, {"seq", {16, 128}}}. Each name once.
+using Extents = std::map<std::string, int64_t>;
 using DimChoices = std::pair<std::string, std::vector<int64_t>>;
 std::vector<DimChoices> parse_dims(const std::vector<std::string>& texts);
 
+// {"batch=1", "seq=16"}, for a command that takes one extent of each.
+Extents single_extents(const std::vector<std::string>& texts, std::string_view command);
+
 // Every choice of one extent per dim, the last dim changing fastest.
-using Extents = std::map<std::string, int64_t>;
 std::vector<Extents> cartesian_product(const std::vector<DimChoices>& dims);
 
 enum class Fill { File, Random, Zeros, Ones };

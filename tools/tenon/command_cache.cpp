@@ -51,7 +51,9 @@ void ls(const CacheOptions& options) {
   fmt::print("{:>9} {:>10}  {:<6} {:<12}  {}\n", "last use", "size", "device", "graph", "model");
   for (const AotCache::Entry& entry : entries) {
     const std::string model =
-        entry.value("graph").empty()  // a kernel
+        entry.value("kind") == "schedule"
+            ? fmt::format("schedule of {} at {}", entry.value("kernel"), entry.value("extents"))
+        : entry.value("graph").empty()  // a kernel
             ? fmt::format("kernel, arch {}", entry.value("arch"))
             : fmt::format("{} -> {}", entry.value("inputs"), entry.value("outputs"));
     fmt::print("{:>9} {:>10}  {:<6} {:<12}  {}\n", entry.last_use, size_text(entry.bytes),

@@ -35,16 +35,6 @@ void print_summary(const OwnedTensor& tensor) {
              std::sqrt(std::max(variance, 0.0)));
 }
 
-Extents single_extents(const std::vector<std::string>& texts) {
-  Extents dims;
-  for (const auto& [name, extents] : parse_dims(texts)) {
-    if (extents.size() != 1)
-      throw UsageError("--dim {}: run takes one extent; `tenon bench` takes lists", name);
-    dims[name] = extents[0];
-  }
-  return dims;
-}
-
 // Names of ONNX values may hold slashes; a file's name may not.
 std::string file_name(std::string name) {
   for (char& c : name) {
@@ -74,7 +64,7 @@ void write_files(const std::vector<OwnedTensor>& outputs, const std::string& fol
 }  // namespace
 
 void run(const RunOptions& options) {
-  const Extents dims = single_extents(options.dims);
+  const Extents dims = single_extents(options.dims, "run");
   const std::vector<GivenInput> given = read_inputs(options.inputs);
   CompiledGraph graph = compile_model(options, options.threads, !options.no_cache);
   Inputs inputs = plan_inputs(graph, given, dims);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "api/tuned.h"
 #include "base/cpu_info.h"
 #include "driver/pipeline.h"
 #include "import/onnx/onnx.h"
@@ -59,6 +60,8 @@ void show(const ShowOptions& options) {
   }
   compile.codegen = options.codegen;
   compile.optimizer = parse_optimizer(options.optimizer);
+  const CompileOptions tuning{.optimizer = compile.optimizer, .tuned = options.tuned};
+  if (const auto tuner = tuning_of(tuning, compile)) tune::use_tuner(compile, *tuner);
   compile.dump = [&](std::string_view stage, const std::string& text) {
     if (options.stage == "all" || choice_of(stage) == options.stage)
       fmt::print("== {}\n{}\n", stage, text);

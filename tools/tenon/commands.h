@@ -27,6 +27,7 @@ struct ModelOptions {
   std::vector<std::string> dims;    // NAME=EXTENT[,EXTENT...]
   std::string precision = "f32";
   std::string optimizer;  // of schedules; empty: TENON_OPTIMIZER, or analytic
+  std::string tuned;      // schedules that `tenon tune` found, a file; empty: none
   std::string codegen;    // what generates machine code; empty: TENON_CODEGEN, or llvm
   std::string device;     // empty: cpu, or what an artifact was compiled for
   std::string cpu;        // caps the instruction set; empty: what the machine has
@@ -46,6 +47,18 @@ struct CompileCommand : ModelOptions {
   std::string weights = "inside";
 };
 
+struct TuneCommand : ModelOptions {
+  int width = 4;
+  double timeout = 60;  // seconds, of a kernel
+  int threads = 0;
+  std::string output;  // a file; empty: none
+};
+
+// What a process that compiles candidates for another one is told.
+struct CompileKernelsCommand {
+  std::string codegen, cpu;
+};
+
 struct BenchOptions : ModelOptions {
   std::string threads;   // COUNT[,COUNT...]; empty: all
   int runs = 0;          // 0: as many as `seconds` allow
@@ -62,6 +75,7 @@ struct ShowOptions {
   std::string stage = "graph";
   std::string codegen;
   std::string optimizer;
+  std::string tuned;
   std::string device = "cpu";
   int cuda_arch = 90;  // of a GPU, which need not be there
 };
@@ -101,6 +115,8 @@ struct DemoOptions {
 void compile(const CompileCommand& options);
 void run(const RunOptions& options);
 int bench(const BenchOptions& options);  // the exit code: 1 where less is reached than required
+int tune(const TuneCommand& options);  // the exit code: 1 where it was interrupted
+void compile_kernels(const CompileKernelsCommand& options);
 void show(const ShowOptions& options);
 void show_artifact(const ShowOptions& options);  // of a file that compile wrote
 void demo(const DemoOptions& options);

@@ -61,9 +61,11 @@ bool is_artifact(const std::string& path) {
 namespace {
 
 CompiledGraph load_artifact(const ModelOptions& options) {
-  if (!options.codegen.empty() || options.precision != "f32" || !options.optimizer.empty())
-    throw UsageError("{} is compiled: --codegen, --precision and --optimizer were decided then",
-                     options.model);
+  if (!options.codegen.empty() || options.precision != "f32" || !options.optimizer.empty() ||
+      !options.tuned.empty())
+    throw UsageError(
+        "{} is compiled: --codegen, --precision, --optimizer and --tuned were decided then",
+        options.model);
   std::optional<Device> device;
   if (!options.device.empty()) device = parse_device(options.device);
   CompiledGraph graph = CompiledGraph::load(options.model, {.device = device});
@@ -80,7 +82,8 @@ CompileOptions compile_options(const ModelOptions& options) {
   CompileOptions result{.device = device,
                         .cpu = options.cpu,
                         .codegen = options.codegen,
-                        .optimizer = parse_optimizer(options.optimizer)};
+                        .optimizer = parse_optimizer(options.optimizer),
+                        .tuned = options.tuned};
   set_precision(options.precision, result);
   return result;
 }
@@ -89,6 +92,7 @@ CompiledGraph compile_model(const ModelOptions& options, int threads, bool disk_
   const std::string& path = options.model;
   CompileOptions how = compile_options(options);
   how.disk_cache = disk_cache;
+  how.threads = threads;
   const Device device = *how.device;
   if (!is_available(device))
     throw Error(ErrorKind::User,

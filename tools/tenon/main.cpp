@@ -42,6 +42,8 @@ struct CommandLine {
   CompileCommand compile;
   RunOptions run;
   BenchOptions bench;
+  TuneCommand tune;
+  CompileKernelsCommand compile_kernels;
   ShowOptions show;
   DemoOptions demo;
   BucketsOptions buckets;
@@ -55,6 +57,7 @@ struct CommandLine {
     add_compile();
     add_run();
     add_bench();
+    add_tune();
     add_show();
     add_threads(app.add_subcommand("demo", "Compile an encoder and serve a dozen shapes"),
                 demo.threads);
@@ -98,8 +101,18 @@ struct CommandLine {
   static void add_compile_options(CLI::App* command, ModelOptions& options) {
     add_precision(command, options.precision);
     add_optimizer(command, options.optimizer);
+    add_tuned(command, options.tuned);
     add_codegen(command, options.codegen);
     add_device(command, options.device);
+  }
+
+  static void add_tuned(CLI::App* command, std::string& tuned) {
+    command
+        ->add_option("--tuned", tuned,
+                     "Schedules that `tenon tune` found: kernels and machines that the file names "
+                     "take them")
+        ->check(kNotEmpty)
+        ->type_name("FILE");
   }
 
   static void add_precision(CLI::App* command, std::string& precision) {
@@ -112,7 +125,8 @@ struct CommandLine {
     command
         ->add_option("--optimizer", optimizer,
                      "How schedules of kernels are found: analytic (default); plain, the simplest "
-                     "ones, to find out whether a schedule is at fault (CPUs)")
+                     "ones, to find out whether a schedule is at fault; beam or beam:WIDTH, by "
+                     "timing them, or as `tenon tune` found them before (CPUs)")
         ->check(kNotEmpty)
         ->type_name("STRATEGY");
   }
@@ -209,6 +223,40 @@ struct CommandLine {
     command->add_flag("--json", bench.json, "A JSON line per configuration");
   }
 
+  void add_tune() {
+    CLI::App* command = app.add_subcommand(
+        "tune", "Search for schedules of a model's kernels that are faster on this machine");
+    add_model(command, tune.model);
+    command
+        ->add_option("--dim", tune.dims,
+                     "The extent of a symbolic dim to time at: seq=128 (default: the middle of its "
+                     "bounds, less where tensors would be large)")
+        ->take_all()
+        ->allow_extra_args(false)
+        ->type_name("NAME=EXTENT");
+    command
+        ->add_option("--width", tune.width,
+                     "How many of the fastest schedules are looked at further (default: 4)")
+        ->check(number(1, 64))
+        ->type_name("COUNT");
+    command
+        ->add_option("--timeout", tune.timeout,
+                     "The longest that the search for one kernel may take (default: 60)")
+        ->check(number(0.01, 86400.0))
+        ->type_name("SECONDS");
+    add_threads(command, tune.threads);
+    command
+        ->add_option("--output,-o", tune.output, "The file to write the schedules to, for --tuned")
+        ->check(kNotEmpty)
+        ->type_name("FILE");
+    add_precision(command, tune.precision);
+    add_codegen(command, tune.codegen);
+    // What `tune` runs to compile candidates.
+    CLI::App* helper = app.add_subcommand("compile-kernels", "")->group("");
+    helper->add_option("--codegen", compile_kernels.codegen);
+    helper->add_option("--cpu", compile_kernels.cpu);
+  }
+
   // A percentage, with or without its sign.
   static void add_required(CLI::App* command, const char* name, double& percent, const char* help) {
     command->add_option(name, percent, help)
@@ -229,6 +277,7 @@ struct CommandLine {
                      "source, program, or all but the last")
         ->type_name("STAGE");
     add_optimizer(command, show.optimizer);
+    add_tuned(command, show.tuned);
     add_codegen(command, show.codegen);
     add_device(command, show.device);
     command
@@ -332,7 +381,9 @@ struct CommandLine {
 
 std::string commands_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -376,6 +427,8 @@ int call(const CommandLine& line) {
   if (name == "compile") compile(line.compile);
   if (name == "run") run(line.run);
   if (name == "bench") exit_code = bench(line.bench);
+  if (name == "tune") exit_code = tune(line.tune);
+  if (name == "compile-kernels") compile_kernels(line.compile_kernels);
   if (name == "show") show(line.show);
   if (name == "demo") demo(line.demo);
   if (name == "devices") devices();
