@@ -364,8 +364,8 @@ class Partitioner {
 std::optional<Value> narrowed(Value root, const Regions& regions) {
   if (root.op() != Op::Cast) return std::nullopt;
   const Value before = root.node->operand(0);
-  if (!stores_any_float(before.op()) || regions.stored.contains(before)) return std::nullopt;
-  return before;
+  const bool real = stores_any_float(before.op()) && before.dtype() == DType::F32;
+  return real && !regions.stored.contains(before) ? std::optional(before) : std::nullopt;
 }
 
 Regions partition(const graph::Graph& graph, const OuterSymbols& outer,
