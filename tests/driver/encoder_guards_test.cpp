@@ -38,7 +38,7 @@ program::Program compiled(int64_t layers, CpuIsa isa, const PrecisionOptions& pr
                                                                                 .vocab = 1000,
                                                                                 .maxpos = 128}));
   const graph::Graph g = onnx::import_bytes(std::as_bytes(std::span(*model)), model, "encoder");
-  return driver::compile(g, {.cpu = detect_cpu(isa), .precision_policy = precision, .dump = {}})
+  return driver::compile(g, {.precision_policy = precision, .cpu = detect_cpu(isa), .dump = {}})
       .program;
 }
 
