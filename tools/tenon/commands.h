@@ -115,7 +115,7 @@ struct DemoOptions {
 void compile(const CompileCommand& options);
 void run(const RunOptions& options);
 int bench(const BenchOptions& options);  // the exit code: 1 where less is reached than required
-int tune(const TuneCommand& options);  // the exit code: 1 where it was interrupted
+int tune(const TuneCommand& options);    // the exit code: 1 where it was interrupted
 void compile_kernels(const CompileKernelsCommand& options);
 void show(const ShowOptions& options);
 void show_artifact(const ShowOptions& options);  // of a file that compile wrote
