@@ -59,7 +59,8 @@ class RowScales {
 
   static bool is_scale_of(Value scale, Value root) {
     const Shape &rows = scale.shape(), &whole = root.shape();
-    if (rows.rank() != whole.rank() || !rows[rows.rank() - 1].is_const(1)) return false;
+    if (rows.rank() == 0 || rows.rank() != whole.rank() || !rows[rows.rank() - 1].is_const(1))
+      return false;
     for (int axis = 0; axis + 1 < rows.rank(); ++axis) {
       if (rows[axis] != whole[axis]) return false;
     }

@@ -22,12 +22,13 @@ TEST_F(Cli, SaysItsVersion) {
 }
 
 TEST_F(Cli, UsageErrorsListWhatExists) {
-  expect_error("", 2, "commands: compile, run, bench, show, demo");
+  expect_error("", 2, "commands: compile, run, bench, tune, show, demo");
   expect_error("rnu model.onnx", 2,
-               "unknown command 'rnu'; commands: compile, run, bench, show, demo");
+               "unknown command 'rnu'; commands: compile, run, bench, tune, show, demo");
   expect_error("bench x.onnx --jsn", 2, "--jsn; options of `tenon bench`: --help, --input, --dim");
   expect_error("run", 2, "model is required");
-  expect_error("--jsn", 2, "unknown option '--jsn'; commands: compile, run, bench, show, demo");
+  expect_error("--jsn", 2,
+               "unknown option '--jsn'; commands: compile, run, bench, tune, show, demo");
   expect_error("run ''", 2, "model: is empty");
   expect_error("run x.onnx --output ''", 2, "--output: is empty");
   expect_error("run x.onnx --dim seq", 2, "'seq' is not NAME=VALUE");
