@@ -10,7 +10,6 @@ namespace tenon::fuse {
 namespace {
 
 using graph::Node;
-using graph::Op;
 using graph::Value;
 
 struct Scaled {

@@ -71,11 +71,10 @@ Block Scheduler::epilogue_fetches(const Contraction& c, const TilePlace& place) 
       lines.push_back({Prefetch{buffer, in_tile(index, c, place, r, column)->index}});
   };
   fetch(c.store->buffer, c.store->offset);
-  const ExprRef zero = constant(c.reduce->dtype, 0);
-  for_each(replace_reductions(c.store->value, [&](const Expr&) { return zero; }),
-           [&](const Expr& e) {
-             if (e.op == Op::Load && e.guards.empty()) fetch(e.buffer, e.index);
-           });
+  const auto zero = [](const Expr& sum) { return constant(sum.dtype, 0); };
+  for_each(replace_reductions(c.store->value, zero), [&](const Expr& e) {
+    if (e.op == Op::Load && e.guards.empty()) fetch(e.buffer, e.index);
+  });
   if (lines.empty()) return {};
   return {loop(LoopKind::Serial, r, place.rows.count, std::move(lines))};
 }

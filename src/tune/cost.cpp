@@ -63,7 +63,8 @@ class Counter {
   }
 
   void count(const Mma& mma, double copies, double runs) {
-    const double vectors = static_cast<double>((mma.cols + kLaneCount - 1) / kLaneCount);
+    const int64_t whole_vectors = (mma.cols + kLaneCount - 1) / kLaneCount;
+    const auto vectors = static_cast<double>(whole_vectors);
     add(info(mma.step()).text, value(mma.rows) * vectors, copies, runs);
     add("load", value(mma.rows) + vectors, copies, runs);
   }
