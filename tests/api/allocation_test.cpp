@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "tenon/tenon.h"
-#include "tests/runtime/count_allocations.h"
+#include "tests/count_allocations.h"
 #include "tools/make_encoder/encoder_model.h"
 
 namespace tenon {

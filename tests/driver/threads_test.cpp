@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "tests/count_allocations.h"
 #include "tests/driver/small_encoder.h"
-#include "tests/runtime/count_allocations.h"
 
 namespace tenon::graph_test {
 namespace {

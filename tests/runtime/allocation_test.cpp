@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/executor.h"
-#include "tests/runtime/count_allocations.h"
+#include "tests/count_allocations.h"
 #include "tests/runtime/test_program.h"
 
 namespace tenon::runtime {
