@@ -78,6 +78,9 @@ TEST(Corners, AVariableWithTwoValuesIsFoundWhereverItIsBound) {
   EXPECT_EQ(user_error_of([&] { x.shrink({{0, n.bind(7)}}); }), "[shrink] " + seven);
   EXPECT_EQ(user_error_of([&] { realize_batch({x, other}); }),
             "[realize] the variable \"n\" is bound to 5 and to 3");
+  Tensor first = x, second = other;
+  EXPECT_EQ(user_error_of([&] { prepare_batch({&first, &second}); }),
+            "[prepare] the variable \"n\" is bound to 5 and to 3");
 }
 
 TEST(Corners, BoundValuesThatDoNotFitAreErrorsOfTheCall) {
