@@ -5,7 +5,9 @@
 
 #include <atomic>
 
+#include "base/log.h"
 #include "base/thread_pool.h"
+#include "base/trace.h"
 #include "driver/kernel_cache.h"
 
 namespace tenon::driver {
@@ -14,7 +16,14 @@ std::shared_ptr<const program::Code> generate(const UniqueKernel& kernel, const 
                                               bool& compiled) {
   return kernel_cache().get_or_make(fmt::format("{}\n{}", backend.key(), kernel.text), [&] {
     compiled = true;
-    return backend.generate(kernel.kernel);
+    const auto begin = TraceClock::now();
+    auto code = backend.generate(kernel.kernel);
+    const auto end = TraceClock::now();
+    const std::chrono::duration<double, std::milli> took = end - begin;
+    log(LogLevel::Debug, "kernel {}: {} bytes of code in {:.2f} ms", kernel.kernel.name,
+        code->bytes.size(), took.count());
+    if (tracing()) trace_event("codegen", kernel.kernel.name, "", begin, end);
+    return code;
   });
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kColumnGroups = 8;  // work items across the columns
 constexpr int64_t kMostColumnGroups = 64;
 constexpr int64_t kMostRowsPerItem = 1024;
-constexpr int64_t kMoreRows = 2;
+constexpr int64_t kMoreRows = 4;
 constexpr int64_t kLineBytes = 64;
 
 // How many groups of columns: as many as are wished, or up to twice as many where those would not

@@ -13,9 +13,7 @@ namespace tenon::schedule {
 // What the analytic model knows of a machine.
 struct Target {
   std::vector<int64_t> row_steps;  // row counts of a register tile, descending, ending with 1
-  // The same of a tile that turns its right operand in registers, and so has fewer of them.
-  std::vector<int64_t> in_place_steps;
-  int64_t tile_cols;  // columns of a register tile; packed panels have this width
+  int64_t tile_cols;               // columns of a register tile; packed panels have this width
   int64_t l1_bytes;
   int64_t l2_bytes;
   bool dot2 = false;   // it multiplies pairs of bf16

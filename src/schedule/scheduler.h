@@ -137,6 +137,7 @@ class Scheduler {
   kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                             const PanelGroup& group);
   kernel::Block epilogue_fetches(const Contraction& contraction, const TilePlace& place);
+  bool is_as_short(const kernel::Block& body, const Dim& rows, const Dim& blocks) const;
   kernel::Block schedule_tiles(const RowNest& nest);
   kernel::Block schedule_staged_rows(const RowNest& nest, const Contraction& contraction);
   int64_t staged_rows(int64_t count, int64_t stride);
@@ -210,9 +211,6 @@ class Scheduler {
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
 
-  const std::vector<int64_t>& row_steps(const RowTile& rows) const {
-    return rows.is_in_place() ? target_.in_place_steps : target_.row_steps;
-  }
   int64_t decide(Decision decision, int64_t analytic, std::vector<int64_t> options) {
     return decisions_.decide(decision, analytic, std::move(options));
   }

@@ -109,7 +109,7 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
   // left to apply.
   if (is_local(c.store->buffer) && is_contraction(c.store->value->op)) {
     const auto offset = [&](const Dim& r, const Dim& j) { return dim_at(c.store->offset, r, j); };
-    return {specialize(place.rows.count, row_steps(place.rows),
+    return {specialize(place.rows.count, target_.row_steps,
                        tile_sum(c, place, c.store->buffer, offset))};
   }
   const auto raw_offset = [&](const Dim& r, const Dim& j) { return r * columns + j; };
@@ -122,7 +122,7 @@ Block Scheduler::tile(const std::vector<Contraction>& sums, const TilePlace& pla
                                       .storage = Storage::Stack}));
     for (Stmt& s : tile_sum(sum, place, raw.back(), raw_offset)) fill.push_back(std::move(s));
   }
-  Block result = {specialize(place.rows.count, row_steps(place.rows), std::move(fill))};
+  Block result = {specialize(place.rows.count, target_.row_steps, std::move(fill))};
 
   const Symbol done_row = fresh("ii", most_rows);
   const bool partial = !mod(c.columns, columns).is_const(0);

@@ -66,6 +66,18 @@ std::vector<Loop> concat(std::vector<Loop> outer, const std::vector<Loop>& inner
 
 }  // namespace
 
+// Whether there are no more right operands (keys) than rows, but for a last block of them: few rows
+// have few then, and nothing is gained by reading those where they lie.
+bool Scheduler::is_as_short(const Block& body, const Dim& rows, const Dim& blocks) const {
+  return std::ranges::all_of(body, [&](const Stmt& stmt) {
+    const auto* l = stmt.as<Loop>();
+    if (l && l->kind == LoopKind::Serial) return is_as_short(*l->body, rows, blocks * l->extent);
+    const auto sum = find_contraction(stmt);
+    if (!sum || !sum->depth.is_const()) return true;  // its depth is the columns of another one
+    return (rows + sum->columns - 1 - blocks * sum->columns).bounds().lo >= 0;
+  });
+}
+
 Block Scheduler::schedule_tiles(const RowNest& nest) {
   const int64_t most_rows = target_.row_steps[0];
   const int64_t row_block =
@@ -76,7 +88,8 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
   const Loop& rows = nest.loops.back();
   const int64_t tiles_in_place =
       decide(Decision::TilesInPlace, kTilesInPlace, doublings(1, kMostTilesInPlace));
-  stages_ = min(max(rows.extent - tiles_in_place * target_.in_place_steps[0], 0), 1);
+  if (!is_as_short(nest.body, rows.extent, 1))
+    stages_ = min(max(rows.extent - tiles_in_place * target_.row_steps[0], 0), 1);
   const Dim in_place = 1 - stages_;
   return threaded(nest, row_block, 1, [&](const Dim& first, const Dim& count, const Dim&) -> Block {
     const Symbol start = fresh("i", row_block);
@@ -84,14 +97,14 @@ Block Scheduler::schedule_tiles(const RowNest& nest) {
     const auto item = [&](RowTile tile, const Dim& extent) -> Block {
       Block tiles = tile_statements(body, tile, nest.loops, {});
       Block made = std::exchange(staging_, {});
-      made.push_back(ladder(start, extent, step, row_steps(tile), std::move(tiles)));
+      made.push_back(ladder(start, extent, step, target_.row_steps, std::move(tiles)));
       return made;
     };
     RowTile tile{rows.symbol, first + start, step, {}};
     Block staged = item(tile, count);
     if (staged.size() == 1 || in_place.is_const(0)) return staged;  // or nothing is to be staged
     tile.last_in_place = rows.extent - 1;
-    Block read = item(tile, covered(count, target_.in_place_steps));
+    Block read = item(tile, covered(count, target_.row_steps));
     if (in_place.is_const(1)) return read;
     return {loop(LoopKind::Serial, fresh("many", stages_), stages_, std::move(staged)),
             loop(LoopKind::Serial, fresh("few", in_place), in_place, std::move(read))};

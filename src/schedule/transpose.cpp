@@ -44,6 +44,13 @@ const Expr* turned_load(const ExprRef& value, const Symbol& row, const Symbol& c
   return count == 1 ? found : nullptr;
 }
 
+// Whether a load of the value runs along rows and differs from column to column: one that does not
+// is the same for a whole vector.
+bool turns(const ExprRef& value, const Symbol& row, const Symbol& column) {
+  const Expr* turned = turned_load(value, row, column);
+  return turned && turned->index.uses(column);
+}
+
 // One store of one turned load.
 bool is_transpose(const RowNest& nest) {
   if (!nest.single_column_loop || nest.loops.empty() || !nest.lets.empty()) return false;
@@ -52,7 +59,7 @@ bool is_transpose(const RowNest& nest) {
   if (columns.body->size() != 1 || is_short(rows.extent) || is_short(columns.extent)) return false;
   const Store& s = *(*columns.body)[0].as<Store>();
   return s.guards.empty() && !contains(s.value, kReduce) && is_along(s.offset, columns.symbol) &&
-         turned_load(s.value, rows.symbol, columns.symbol);
+         turns(s.value, rows.symbol, columns.symbol);
 }
 
 // `row_count` rows from the first on, likewise columns, by blocks of registers: vectors in, vectors

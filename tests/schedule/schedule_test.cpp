@@ -179,5 +179,53 @@ TEST(Schedule, AttentionKeepsScoresOnTheStack) {
   }
 }
 
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// With as many keys as queries, few queries have few keys: no second version of the kernel, which
+// would read them where they lie, is compiled.
+TEST(Schedule, AttentionHasOneVersionWhereKeysAreAsManyAsQueries) {
+  const std::string any_keys = attention_case(4, 2, 32).text;
+  const auto versions = [](const std::string& text, const schedule::Target& target) {
+    int ladders = 0;
+    for_each(schedule::schedule(kernel::parse(text), target).kernel.body,
+             [&](const kernel::Stmt& stmt) {
+               const auto* loop = stmt.as<kernel::Loop>();
+               ladders += loop && loop->kind == kernel::LoopKind::Ladder ? 1 : 0;
+             });
+    return ladders;
+  };
+  std::string own_keys = replaced(any_keys, "kv: 1..512, ", "");
+  own_keys = replaced(own_keys, "kv*", "q*");
+  own_keys = replaced(replaced(own_keys, " < kv", " < q"), "(kv ", "(q ");
+  own_keys = replaced(replaced(own_keys, ", kv)", ", q)"), "kv]", "q]");
+  for (const auto& [name, target] : targets()) {
+    EXPECT_EQ(versions(any_keys, target), 2) << name;
+    EXPECT_EQ(versions(own_keys, target), 1) << name;
+  }
+}
+
+// What is the same for all columns (the length of a row in a mask) is no row that is turned into a
+// column: it is read once for a vector of them.
+TEST(Schedule, AValueOfARowIsNotTurned) {
+  const auto text = [](const std::string& load) {
+    return kernel::print(
+        schedule::schedule(kernel::parse("kernel k lowered dims m: 1..4096, n: 1..4096\n"
+                                         "  buffer a: f32[m*n] global argument 0\n"
+                                         "  buffer y: f32[m*n] global argument 1 written\n"
+                                         "  parallel i in m\n"
+                                         "    parallel j in n\n"
+                                         "      y[i*n + j] = " +
+                                         load + "\n"),
+                           targets().front().target)
+            .kernel);
+  };
+  EXPECT_NE(text("a[i + j*m]").find("f32[256] register"), std::string::npos);
+  EXPECT_EQ(text("a[i]").find("register"), std::string::npos) << text("a[i]");
+}
+
 }  // namespace
 }  // namespace tenon::kernel_test

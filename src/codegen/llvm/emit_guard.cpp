@@ -23,12 +23,16 @@ Emitter::Value* Emitter::emit_guards(const std::vector<kernel::Guard>& guards) {
 Emitter::Value* Emitter::emit_guard(const Dim& raw_index, const Dim& raw_bound) {
   const Dim index = known(raw_index);
   const Dim bound = known(raw_bound);
-  if (!is_lane_varying(index) && !is_lane_varying(bound)) {
-    Value* at = emit_dim(index);
-    return builder_.CreateICmpULT(at, emit_dim(bound));  // a negative index is a large unsigned one
-  }
+  // A negative index is a large unsigned one.
+  const auto holds = [&](const Dim& at) {
+    return builder_.CreateICmpULT(emit_dim(at), emit_dim(bound));
+  };
+  if (!is_lane_varying(index) && !is_lane_varying(bound)) return holds(index);
   if (!is_lane_step(index) || is_lane_varying(bound)) return emit_lane_guard(index, bound);
-  return emit_lane_mask(at_lane(index, 0), bound);
+  const Dim first = at_lane(index, 0);
+  const auto whole = [](const Dim& dim) { return mod(dim, kLaneCount).is_const(0); };
+  if (whole(first) && whole(bound)) return holds(first);  // in all lanes or in none
+  return emit_lane_mask(first, bound);
 }
 
 // Lane l holds where 0 <= first + l < bound. Made once, in the scope that knows both.

@@ -31,10 +31,16 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
       result = emit_gather(expr, guard);
     } else if (!contiguous) {
       result = emit_load_lanes(expr);
+    } else if (guard && guard->getType()->isVectorTy()) {
+      result =
+          builder_.CreateMaskedLoad(vector_type(type), address(expr.buffer, at_lane(offset, 0)),
+                                    align, guard, llvm::Constant::getNullValue(vector_type(type)));
     } else if (guard) {
-      result = builder_.CreateMaskedLoad(
-          vector_type(type), address(expr.buffer, at_lane(offset, 0)), align, splat(guard),
-          llvm::Constant::getNullValue(vector_type(type)));
+      // All lanes or none: of memory that is there. A masked load of a page that is not takes the
+      // processor hundreds of cycles to see that nothing was wanted.
+      Value* there = address(expr.buffer, at_lane(offset, 0));
+      result = builder_.CreateAlignedLoad(vector_type(type),
+                                          builder_.CreateSelect(guard, there, zeros()), align);
     } else {
       result = builder_.CreateAlignedLoad(vector_type(type),
                                           address(expr.buffer, at_lane(offset, 0)), align);
@@ -57,6 +63,19 @@ Emitter::Value* Emitter::emit_load(const kernel::Expr& expr) {
   }
   if (buffer.dtype != DType::Bool) return result;
   return builder_.CreateICmpNE(result, llvm::Constant::getNullValue(result->getType()));
+}
+
+// A vector of zeros in memory, of the widest elements.
+Emitter::Value* Emitter::zeros() {
+  if (!zeros_) {
+    llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+    builder_.SetInsertPoint(scopes_[0].entry->getTerminator());
+    llvm::Type* type = vector_type(builder_.getInt64Ty());
+    llvm::AllocaInst* memory = builder_.CreateAlloca(type);
+    builder_.CreateStore(llvm::Constant::getNullValue(type), memory);
+    zeros_ = memory;
+  }
+  return zeros_;
 }
 
 // A 16 x 16 register buffer read across its vectors: the first such read transposes all of it by

@@ -88,6 +88,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   Value* emit_load_lanes(const kernel::Expr& expr);
   Value* emit_register_column(int buffer, const Dim& offset);
   Value* masked_lane(Value* holds);  // a mask of one lane
+  Value* zeros();
 
   // emit_guard.cpp: i1 or lanes of i1; null: always true
   Value* emit_guards(const std::vector<kernel::Guard>& guards);
@@ -143,6 +144,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   llvm::Function* function_ = nullptr;
   std::vector<Storage> storage_;
   std::map<int, Transposed> transposed_;  // by buffer
+  Value* zeros_ = nullptr;                // where a vector of them is, once one was asked for
   bool streams_ = false;                  // some store goes past the caches
   std::vector<Scope> scopes_;
   std::map<std::string, Binding> bindings_;
