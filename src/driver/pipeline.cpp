@@ -41,6 +41,7 @@ graph::Claims claims_of(const Backend& backend, const Options& options) {
 struct PassContext {
   const Options& options;
   const graph::Claims& claims;
+  const Backend& backend;
   DispatchReport& dispatch;
   ActiveExtentReport& active;
 };
@@ -75,6 +76,10 @@ graph::Graph active_extent(const graph::Graph& graph, PassContext& context) {
 }
 
 // A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
+graph::Graph integer_products(const graph::Graph& graph, PassContext& context) {
+  return legalize::integer_products(graph, context.backend.keeps_channels_last());
+}
+
 graph::Graph fold_row_scale(const graph::Graph& graph, PassContext& context) {
   const bool narrow = legalize::stores_narrow(context.options.precision_policy);
   return narrow ? graph : fuse::fold_row_scale(graph, context.claims);
@@ -163,8 +168,8 @@ graph::Graph Pipeline::preprocess(const graph::Graph& source) {
   legalize::report_rewritten(source, rewritten_);
   const graph::Claims claims = claims_of(*backend_, options_);
   active_ = {};
-  graph::Graph result =
-      run_stage(Stage::Preprocess, source, {options_, claims, rewritten_, active_}, times_);
+  graph::Graph result = run_stage(Stage::Preprocess, source,
+                                  {options_, claims, *backend_, rewritten_, active_}, times_);
   if (active_.upper != 0) {
     PassRunner(options_, times_).dump("active_extent_report", [&] { return active_.to_string(); });
     log(LogLevel::Debug, "{}", active_.to_string());
@@ -176,7 +181,7 @@ Optimized Pipeline::optimize(const graph::Graph& preprocessed) {
   Optimized result{.dispatch = rewritten_};
   const graph::Claims claims = claims_of(*backend_, options_);
   result.graph = run_stage(Stage::Optimize, preprocessed,
-                           {options_, claims, result.dispatch, active_}, times_);
+                           {options_, claims, *backend_, result.dispatch, active_}, times_);
   result.fusion = fuse::fusion_report(preprocessed, result.graph, claims);
   if (legalize::stores_narrow(options_.precision_policy)) {  // fold_row_scale has nothing to do
     std::erase_if(result.fusion.missed,

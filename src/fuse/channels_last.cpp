@@ -7,17 +7,22 @@
 #include <algorithm>
 
 #include "fuse/fuse.h"
+#include "fuse/integer_product.h"
+#include "graph/convolution.h"
 #include "graph/fixed_nodes.h"
 #include "graph/host_ops.h"
 
 namespace tenon::fuse {
 namespace {
 
+using graph::all_const;
+using graph::is_conv;
+using graph::is_many;
+using graph::is_pool;
 using graph::Node;
 using graph::Op;
+using graph::spatial;
 using graph::Value;
-
-constexpr int64_t kManyChannels = 16;  // a vector
 
 // How a region reads a stored value.
 enum class Reading : uint8_t {
@@ -27,23 +32,12 @@ enum class Reading : uint8_t {
   Refuses,  // along its last axis
 };
 
-bool is_conv(Op op) { return op == Op::Conv || op == Op::ConvTranspose; }
-bool is_pool(Op op) { return op == Op::MaxPool || op == Op::AveragePool || op == Op::LpPool; }
-
-bool is_many(const Dim& channels) {
-  return channels.is_const() && channels.const_value() >= kManyChannels;
-}
-
-std::span<const Dim> spatial(const Shape& shape) { return std::span(shape.dims()).subspan(2); }
-
-bool all_const(std::span<const Dim> dims) {
-  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.is_const(); });
-}
-
 // More positions than one: otherwise there is nothing to choose.
 bool is_image(const Value& value) {
   const Shape& shape = value.shape();
-  if (shape.rank() < 3 || value.dtype() != DType::F32) return false;
+  const DType dtype = value.dtype();
+  if (shape.rank() < 3 || (dtype != DType::F32 && dtype != DType::U8 && dtype != DType::I8))
+    return false;
   return !std::ranges::all_of(spatial(shape), [](const Dim& dim) { return dim.is_const(1); });
 }
 
@@ -108,7 +102,8 @@ class Layouts {
   Reading read_by(const Node& user, int operand, const Value& value) const {
     if (is_conv(user.op())) {
       if (operand >= 2) return Reading::Follows;
-      if (!regions_.stored.contains(value) || operand == 1) return Reading::Refuses;
+      const Value image = operand == 0 ? image_of(user) : value;
+      if (!regions_.stored.contains(image) || operand == 1) return Reading::Refuses;
       return wants_image(user) ? Reading::Wants : Reading::Refuses;
     }
     if (keeps_axes(user)) return Reading::Follows;

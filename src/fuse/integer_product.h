@@ -6,7 +6,10 @@
 
 namespace tenon::fuse {
 
-// matmul(cast(i32, u8), cast(i32, i8))
+// matmul(cast(i32, u8), cast(i32, i8)), or a convolution of them that is a product of matrices.
 bool is_integer_product(const graph::Node& node);
+
+// The image that a convolution reads, as it is stored: bytes are widened on the way.
+graph::Value image_of(const graph::Node& conv);
 
 }  // namespace tenon::fuse

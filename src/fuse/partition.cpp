@@ -20,12 +20,15 @@
 #include "fuse/fuse.h"
 #include "fuse/integer_product.h"
 #include "fuse/row_scales.h"
+#include "graph/convolution.h"
 #include "graph/host_ops.h"
 #include "graph/linear_parts.h"
 #include "graph/state.h"
 
 namespace tenon::fuse {
 
+using graph::is_conv;
+using graph::is_pool;
 using graph::Node;
 using graph::Op;
 using graph::Value;
@@ -35,9 +38,6 @@ namespace {
 bool is_view(Op op) {
   return op == Op::Reshape || op == Op::Transpose || op == Op::Expand || op == Op::Slice;
 }
-
-bool is_conv(Op op) { return op == Op::Conv || op == Op::ConvTranspose; }
-bool is_pool(Op op) { return op == Op::MaxPool || op == Op::AveragePool || op == Op::LpPool; }
 
 bool is_lookup(Op op) {
   return op == Op::Gather || op == Op::GatherElements || op == Op::GatherND || op == Op::TopK;
@@ -83,7 +83,8 @@ bool wants_memory(const Node& user, int operand) {
 
 bool is_weight(const Node& user, int operand) {
   if (user.op() == Op::GatedLinear) return operand == 1 || operand == 2;
-  return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand == 1;
+  return (user.op() == Op::Linear || user.op() == Op::MatMul || is_integer_product(user)) &&
+         operand == 1;
 }
 
 // A cast that contractions do on the way from memory: of factors that are stored in fewer bytes.
@@ -102,7 +103,8 @@ bool stores_any_float(Op op) {
 
 bool is_factor(const Node& user, int operand) {
   if (user.op() == Op::GatedLinear) return operand < 3;
-  return (user.op() == Op::Linear || user.op() == Op::MatMul) && operand < 2;
+  return (user.op() == Op::Linear || user.op() == Op::MatMul || is_integer_product(user)) &&
+         operand < 2;
 }
 
 using Constants = std::unordered_set<const Node*>;

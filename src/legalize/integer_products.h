@@ -7,22 +7,17 @@
 // wherever the product is; sums of columns of weights are made once.
 #pragma once
 
-#include "graph/graph.h"
+#include "legalize/bytes.h"
 
 namespace tenon::legalize {
-
-// Numbers as they are stored, i8 or u8, that stand for `stored - zero`. The zero point is i32, a
-// scalar or constant along the depth; null: 0.
-struct Bytes {
-  graph::Value stored, zero = {};
-};
 
 // The product in i32 of rows [..., m, depth] and columns [..., depth, n].
 graph::Value integer_product(graph::Graph& g, Bytes rows, Bytes columns);
 
 // Every matmul of bytes that are cast to i32, less zero points or not, by that product; and every
 // matmul of two dequantized factors, (a - za) * sa by (b - zb) * sb, whose sums an i32 holds: the
-// integers are multiplied, and the sums scaled by sa * sb in f32.
-graph::Graph integer_products(const graph::Graph& graph);
+// integers are multiplied, and the sums scaled by sa * sb in f32. Convolutions likewise
+// (integer_convolution.h), as products only where the target has a schedule for them.
+graph::Graph integer_products(const graph::Graph& graph, bool convolutions);
 
 }  // namespace tenon::legalize

@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "fuse/integer_product.h"
+#include "graph/convolution.h"
 #include "lower/window.h"
 
 namespace tenon::lower {
 
 using namespace kernel;
+using graph::is_conv;
 using graph::Node;
 using graph::Value;
 
@@ -49,10 +52,11 @@ Index joined(Index front, const Index& back) {
 // The element of x that a tap meets at a position; 0 where there is none.
 ExprRef element(Region& region, const Node& conv, const Window& window, const Index& front,
                 const Index& position, const Index& tap) {
-  const Value x = conv.operand(0);
+  const Value x = fuse::image_of(conv);
   if (!is_transposed(conv)) {
     const Index at = window.at(position, tap);
-    return zero_outside(region.at(x, joined(front, at)), window.guards(at));
+    const ExprRef stored = zero_outside(region.at(x, joined(front, at)), window.guards(at));
+    return x == conv.operand(0) ? stored : cast(stored, conv.operand(0).dtype());
   }
   // Where a window over the result, one for each element of x, has this tap at this position.
   Index at(window.rank());
@@ -79,7 +83,7 @@ struct Products {
   Products(Region& r, const Node& c, const Index& index)
       : region(r),
         conv(c),
-        channels_last(r.is_channels_last(c.operand(0))),
+        channels_last(r.is_channels_last(fuse::image_of(c))),
         batch(index[0]),
         group(floordiv(index[1], channels.out)),
         row(mod(index[1], channels.out)),
@@ -122,7 +126,7 @@ bool has_rows_of_positions(const Region& region, const Node& conv) {
   if (conv.op() != graph::Op::Conv || channels_of(conv).groups != 1) return false;
   const Dim in = channels_of(conv).in;
   const bool few = in.is_const() && in.const_value() < kFewChannels;
-  return region.is_channels_last(conv.operand(0)) ||
+  return region.is_channels_last(fuse::image_of(conv)) ||
          (few && region.is_channels_last(region.root()));
 }
 
@@ -143,8 +147,6 @@ Block rows_of_positions(Region& region, const std::function<Stmt(const Index& in
 
 }  // namespace
 
-bool is_conv(graph::Op op) { return op == graph::Op::Conv || op == graph::Op::ConvTranspose; }
-
 ExprRef conv_element(Region& region, const Node& conv, const Index& index) {
   const Products products(region, conv, index);
   const DType dtype = computed_in(conv.types()[0].dtype);
@@ -157,9 +159,12 @@ ExprRef conv_element(Region& region, const Node& conv, const Index& index) {
   } else {
     const Symbol k = region.range("k", products.depth());
     auto [row, column] = products.at(k);
-    if (has_rows_of_positions(region, conv)) std::swap(row, column);
-    sum = dtype == DType::F32 ? reduce(Op::ReduceFma, k, products.depth(), {row, column, sum})
-                              : reduce(Op::ReduceAdd, k, products.depth(), {row * column});
+    const bool rows_of_positions = has_rows_of_positions(region, conv);
+    if (rows_of_positions) std::swap(row, column);
+    const bool has_tiles =
+        dtype == DType::F32 || (rows_of_positions && fuse::is_integer_product(conv));
+    sum = has_tiles ? reduce(Op::ReduceFma, k, products.depth(), {row, column, sum})
+                    : reduce(Op::ReduceAdd, k, products.depth(), {row * column});
   }
   if (conv.operand_count() < 3) return sum;
   return sum + region.at(conv.operand(2), {index[1]});

@@ -139,7 +139,6 @@ Lowered lower_pool(Region& region);
 std::optional<Lowered> lower_conv(Region& region, const fuse::Regions& regions);
 // One element of a convolution, as a reduction or written out.
 kernel::ExprRef conv_element(Region& region, const graph::Node& conv, const Index& index);
-bool is_conv(graph::Op op);
 Lowered lower_arg_reduction(Region& region);
 Lowered lower_scan(Region& region);
 Lowered lower_update(Region& region);

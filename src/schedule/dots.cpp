@@ -51,11 +51,11 @@ class ByGroups {
     if (!a || !b || a->op != Op::Load || is_convolution(a, b)) return nullptr;
     const Dim& depth = e.bound;
     const Symbol& k = e.range[0];
-    if (!a->index.coefficient(k)) return nullptr;  // a gathered one: left as it is
     const Dim steps = ceildiv(depth, grouping_.size());
     const Symbol step = Symbol::range(k.name() + std::to_string(grouping_.size()), steps);
-    const ExprRef rows =
-        is_group_in_memory(*a, k, depth) ? load_group(*a, k, step) : group(a, k, step, depth);
+    const bool in_memory = is_group_in_memory(*a, k, step, depth);
+    if (!in_memory && !a->index.coefficient(k)) return nullptr;  // a gathered one
+    const ExprRef rows = in_memory ? load_group(*a, k, step) : group(a, k, step, depth);
     return reduce(grouping_.reduce, step, steps, {rows, group(b, k, step, depth), e.args[2]});
   }
 
@@ -64,17 +64,33 @@ class ByGroups {
     return is_constant(kernel_, a) && !is_constant(kernel_, b);
   }
 
-  bool is_group_in_memory(const Expr& load, const Symbol& k, const Dim& depth) const {
+  // Whether the elements of a group lie side by side, from a whole group on, and are guarded alike:
+  // rows of a matrix, channels of an image under one tap.
+  bool is_group_in_memory(const Expr& load, const Symbol& k, const Symbol& step,
+                          const Dim& depth) const {
     const Buffer& buffer = kernel_.buffers[static_cast<size_t>(load.buffer)];
-    return buffer.storage == Storage::Global && !buffer.written && load.guards.empty() &&
-           load.index.coefficient(k) == Dim(1) &&
-           mod(load.index - k, grouping_.size()).is_const(0) &&
-           mod(depth, grouping_.size()).is_const(0);
+    const int64_t size = grouping_.size();
+    const Dim first = Dim(step) * size, at = load.index.substitute(k, first);
+    if (buffer.storage != Storage::Global || buffer.written || !mod(depth, size).is_const(0) ||
+        !mod(at, size).is_const(0))
+      return false;
+    for (int64_t i = 1; i < size; ++i) {
+      if (load.index.substitute(k, first + i) != at + i) return false;
+      for (const Guard& guard : load.guards) {
+        if (guard.index.substitute(k, first + i) != guard.index.substitute(k, first) ||
+            guard.bound.uses(k))
+          return false;
+      }
+    }
+    return true;
   }
 
   ExprRef load_group(const Expr& load, const Symbol& k, const Symbol& step) {
-    const Dim at = floordiv(load.index - k, grouping_.size()) + step;
-    return kernel::load(groups_of(load.buffer), DType::U32, at);
+    const Dim first = Dim(step) * grouping_.size();
+    std::vector<Guard> guards = load.guards;
+    for (Guard& guard : guards) guard.index = guard.index.substitute(k, first);
+    return kernel::load(groups_of(load.buffer), DType::U32,
+                        floordiv(load.index.substitute(k, first), grouping_.size()), guards);
   }
 
   // The buffer of the same argument that has groups as elements.

@@ -19,6 +19,7 @@ constexpr int64_t kLeastRows = 60;   // that each panel must serve: it may come 
 constexpr int64_t kFewItems = 8;     // fewer than this, and columns are divided too
 constexpr int64_t kLeastPanels = 4;  // that a copied row must serve
 constexpr int64_t kMostRowsPerItem = 1024;
+constexpr int64_t kElementBytes = 4;  // of a copied element: f32, i32, or four bytes
 
 // The least constant that divides k in an index of `value`: steps of k up to there (the channels of
 // a tap) lie side by side; the depth: there is none.
@@ -32,9 +33,8 @@ int64_t run_of(const ExprRef& value, const Symbol& k, int64_t depth) {
 
 bool Scheduler::stages_rows(const RowNest& nest, const Contraction& c) const {
   const ExprRef &left = c.reduce->args[0], &right = c.reduce->args[1];
-  const bool fits = c.reduce->op == Op::ReduceFma && left->dtype == DType::F32 &&
-                    is_constant(kernel_, right) && !is_constant(kernel_, left) &&
-                    c.depth.is_const() && !c.depth.is_const(0);
+  const bool fits = size_of(left->dtype) == kElementBytes && is_constant(kernel_, right) &&
+                    !is_constant(kernel_, left) && c.depth.is_const() && !c.depth.is_const(0);
   if (!fits) return false;
   bool in_line = true;
   for_each(left, [&](const Expr& e) {
@@ -78,7 +78,7 @@ Block Scheduler::stage_rows(const Contraction& c, const RowBlock& rows, const St
 // How many of `count` rows a work item copies.
 int64_t Scheduler::staged_rows(int64_t count, int64_t stride) {
   const int64_t steps = target_.row_steps[0];
-  const int64_t fitting = target_.l2_bytes / (stride * size_of(DType::F32));
+  const int64_t fitting = target_.l2_bytes / (stride * kElementBytes);
   const int64_t half = std::max(fitting / 2, steps);
   const bool at_once = count <= std::min(kLeastRows, fitting);
   const int64_t rows =
@@ -102,7 +102,7 @@ Block Scheduler::schedule_staged_rows(const RowNest& nest, const Contraction& lo
              doublings(1, kFewItems));
   const int64_t per_group = divided_up(guess(panels), groups);
   const Stage stage{kernel_.add_buffer({.name = "rows",
-                                        .dtype = DType::F32,
+                                        .dtype = c.reduce->args[0]->dtype,
                                         .elements = row_block * stride,
                                         .storage = Storage::Scratch}),
                     stride};
@@ -110,8 +110,8 @@ Block Scheduler::schedule_staged_rows(const RowNest& nest, const Contraction& lo
                   [&](const Dim& first, const Dim& count, const Dim& group) -> Block {
                     const RowBlock block{rows.symbol, first, count, row_block};
                     Expr reduce = *c.reduce;
-                    reduce.args[0] =
-                        load(stage.buffer, DType::F32, (rows.symbol - first) * stride + c.k);
+                    reduce.args[0] = load(stage.buffer, c.reduce->args[0]->dtype,
+                                          (rows.symbol - first) * stride + c.k);
                     Contraction staged = c;
                     staged.reduce = std::make_shared<const Expr>(std::move(reduce));
                     Block item = stage_rows(lowered, block, stage);

@@ -68,7 +68,7 @@ std::vector<Product> products() {
 TEST(IntegerProducts, AreExactForAllSignsAndZeroPoints) {
   for (const Product& product : products()) {
     const Graph before = product_graph(product);
-    const Graph after = integer_products(before);
+    const Graph after = integer_products(before, true);
     verify(after);
     for (const Node* node : after.topological()) {
       if (node->op() != Op::MatMul) continue;
@@ -102,7 +102,7 @@ TEST(IntegerProducts, AreFoundBetweenDequantizedFactors) {
   };
   const Value a = real("a", {kRows, kDepth}, {}), b = real("b", {kColumns, kDepth}, {kColumns, 1});
   g.set_outputs({{"y", g.matmul(a, g.transpose(b, {1, 0}))}});
-  const Graph after = integer_products(g);
+  const Graph after = integer_products(g, true);
   verify(after);
   int products = 0;
   for (const Node* node : after.topological()) {
@@ -122,7 +122,7 @@ TEST(IntegerProducts, OfFactorsScaledAlongTheDepthAreReal) {
   const Value b = g.cast(g.input("b", {{8, 4}, DType::I8}), DType::F32);
   const Value along = g.input("sa", {{8}, DType::F32}), scale = g.input("sb", {{4}, DType::F32});
   g.set_outputs({{"y", g.matmul(g.mul(a, along), g.mul(b, scale))}});
-  EXPECT_EQ(print(integer_products(g)), print(g));
+  EXPECT_EQ(print(integer_products(g, true)), print(g));
 }
 
 // A zero point along the depth belongs to each product.
@@ -132,7 +132,7 @@ TEST(IntegerProducts, ZeroPointsAlongTheDepthStay) {
   const Value b = g.cast(g.input("b", {{8, 4}, DType::I8}), DType::I32);
   const Value zero = g.cast(g.input("zero", {{8}, DType::U8}), DType::I32);
   g.set_outputs({{"y", g.matmul(g.sub(a, zero), b)}});
-  EXPECT_EQ(print(integer_products(g)), print(g));
+  EXPECT_EQ(print(integer_products(g, true)), print(g));
 }
 
 TEST(IntegerProducts, ZeroPointsThatAreZeroCostNothing) {
@@ -142,7 +142,7 @@ TEST(IntegerProducts, ZeroPointsThatAreZeroCostNothing) {
   const std::vector<std::byte> zeros(4);
   const Value zero = g.cast(g.constant({{4}, DType::I8}, {zeros, nullptr}), DType::I32);
   g.set_outputs({{"y", g.matmul(a, g.sub(b, zero))}});
-  const Graph exact = integer_products(g);
+  const Graph exact = integer_products(g, true);
   for (const Node* node : exact.topological()) EXPECT_NE(node->op(), Op::ReduceSum);
 }
 
