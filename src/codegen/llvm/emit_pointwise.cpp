@@ -1,6 +1,8 @@
 // Arithmetic, element by element.
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
 
@@ -25,6 +27,7 @@ Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
   if (is_float(from) && is_float(to)) return builder_.CreateFPCast(x, type);
   if (is_float(to))
     return from_signed ? builder_.CreateSIToFP(x, type) : builder_.CreateUIToFP(x, type);
+  if (is_float(from) && info(to).bits < 32) return emit_narrowed(x, to);
   if (is_float(from)) {
     const bool to_signed = info(to).kind == DTypeKind::Signed;
     return builder_.CreateIntrinsic(
@@ -32,6 +35,24 @@ Emitter::Value* Emitter::emit_cast(Value* x, DType from, DType to) {
         {x});
   }
   return builder_.CreateIntCast(x, type, from_signed);
+}
+
+// A float as an integer of fewer than 32 bits, the nearest one where it has none, 0 for NaN:
+// through i32, which machines convert to. LLVM has its saturating conversion to fewer bits lane by
+// lane.
+Emitter::Value* Emitter::emit_narrowed(Value* x, DType to) {
+  const bool to_signed = info(to).kind == DTypeKind::Signed;
+  const int bits = info(to).bits;
+  const double least = to_signed ? -std::ldexp(1, bits - 1) : 0;
+  const double most = std::ldexp(1, bits - (to_signed ? 1 : 0)) - 1;
+  const auto number = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  x = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), number(0), x);
+  x = builder_.CreateSelect(builder_.CreateFCmpOGT(x, number(least)), x, number(least));
+  x = builder_.CreateSelect(builder_.CreateFCmpOLT(x, number(most)), x, number(most));
+  const bool vector = x->getType()->isVectorTy();
+  const auto shaped = [&](llvm::Type* type) { return vector ? vector_type(type) : type; };
+  Value* wide = builder_.CreateFPToSI(x, shaped(builder_.getInt32Ty()));
+  return builder_.CreateTrunc(wide, shaped(scalar_type(to)));
 }
 
 // Truncates. By zero it is 0 and the smallest integer by -1 is itself: the CPU's division would end

@@ -104,6 +104,7 @@ class Emitter final : KernelWriter<llvm::Value*, llvm::Value*> {
   Value* emit_dot4(Value* a, Value* b, Value* c);
   Value* emit_step(kernel::Op op, Value* a, Value* b, Value* c);  // of a contraction
   Value* emit_cast(Value* x, DType from, DType to);
+  Value* emit_narrowed(Value* x, DType to);
 
   // emit_lanes.cpp: index expressions as vectors of i64
   Value* emit_lane_dim(const Dim& dim);
