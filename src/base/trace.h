@@ -16,8 +16,8 @@ using TraceClock = std::chrono::steady_clock;
 // What was begun is complete, and from now on nothing is traced.
 void end_trace();
 
-// Something of this thread that began and ended. `kind` says what sort of thing: "pass", "kernel",
-// "run"; `detail` may be empty.
+// Something of this thread that began and ended. `kind` says what sort of thing: "pass", "codegen",
+// "kernel", "run"; `detail` may be empty.
 void trace_event(std::string_view kind, std::string_view name, std::string_view detail,
                  TraceClock::time_point begin, TraceClock::time_point end);
 

@@ -5,6 +5,7 @@
 // whoever reads one that others wanted so is right all the same. What the caller or the executor
 // sees is dense, and so is what a kernel reads along its last axis.
 #include <algorithm>
+#include <array>
 
 #include "fuse/fuse.h"
 #include "fuse/integer_product.h"
@@ -31,6 +32,7 @@ enum class Reading : uint8_t {
   Through,  // through a view: the order may help or not
   Refuses,  // along its last axis
 };
+constexpr size_t kReadings = 4;
 
 // More positions than one: otherwise there is nothing to choose.
 bool is_image(const Value& value) {
@@ -64,14 +66,7 @@ class Layouts {
     }
     for (const auto& [value, place] : regions_.places) refused_.insert({value, place.in});
     for (const auto& [value, parts] : regions_.assembled) refused_.insert(value);
-    bool grows = true;
-    while (grows) {
-      grows = false;
-      for (const Value& root : regions_.roots) {
-        if (!regions_.channels_last.contains(root) && may_be(root) && is_wanted(root))
-          grows = regions_.channels_last.insert(root).second;
-      }
-    }
+    spread();
     std::erase_if(regions_.roots, [&](const Value& root) {
       if (!goes_into_panels(root)) return false;
       regions_.stored.erase(root);
@@ -84,8 +79,20 @@ class Layouts {
   struct Read {
     Value value;
     Reading how;
-    bool operator==(const Read&) const = default;
   };
+
+  // Who reads an image that has its channels innermost now, and what its region reads, may follow.
+  void spread() {
+    std::vector<Value> pending(regions_.roots.rbegin(), regions_.roots.rend());
+    while (!pending.empty()) {
+      const Value root = pending.back();
+      pending.pop_back();
+      if (regions_.channels_last.contains(root) || !may_be(root) || !is_wanted(root)) continue;
+      regions_.channels_last.insert(root);
+      for (const Read& read : reads_[root]) pending.push_back(read.value);
+      for (const Value& reader : readers_[root]) pending.push_back(reader);
+    }
+  }
 
   bool takes_weights(const Node& conv) const {
     const Value w = conv.operand(1);
@@ -118,12 +125,12 @@ class Layouts {
       return;
     }
     if (!keeps_axes(*root.node) && root.op() != Op::Conv) refused_.insert(root);
-    std::vector<Read> pending{{root, Reading::Follows}}, seen;
+    std::vector<Read> pending{{root, Reading::Follows}};
+    std::array<std::unordered_set<Value>, kReadings> seen;
     while (!pending.empty()) {
       const Read at = pending.back();
       pending.pop_back();
-      if (std::ranges::find(seen, at) != seen.end()) continue;
-      seen.push_back(at);
+      if (!seen[static_cast<size_t>(at.how)].insert(at.value).second) continue;
       if (at.value != root && regions_.stored.contains(at.value)) {
         note(root, at);
         continue;

@@ -9,7 +9,7 @@ using graph::Op;
 
 namespace {
 
-bool is_widened(graph::Value value, DType from) {
+bool is_cast_from(graph::Value value, DType from) {
   return value.op() == Op::Cast && value.node->operand(0).dtype() == from;
 }
 
@@ -20,7 +20,7 @@ bool is_integer_product(const graph::Node& node) {
       node.op() == Op::MatMul ||
       (node.op() == Op::Conv && node.operand_count() == 2 && graph::is_matrix_product(node));
   return multiplies && node.types()[0].dtype == DType::I32 &&
-         is_widened(node.operand(0), DType::U8) && is_widened(node.operand(1), DType::I8);
+         is_cast_from(node.operand(0), DType::U8) && is_cast_from(node.operand(1), DType::I8);
 }
 
 graph::Value image_of(const graph::Node& conv) {

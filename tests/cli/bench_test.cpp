@@ -98,8 +98,12 @@ TEST_F(BenchCli, ATraceIsAnArrayOfPassesAndKernels) {
                 .code,
             0);
   EXPECT_EQ(python(trace, "sorted(set(e['cat'] for e in d))"),
-            "['compile', 'kernel', 'pass', 'run']\n");
-  EXPECT_EQ(python(trace, "len([e for e in d if e['name'] == 'attention'])"), "1\n");
+            "['codegen', 'compile', 'kernel', 'pass', 'run']\n");
+  for (const char* kind : {"codegen", "kernel"}) {
+    EXPECT_EQ(python(trace, std::string("len([e for e in d if e['name'] == 'attention' and ") +
+                                "e['cat'] == '" + kind + "'])"),
+              "1\n");
+  }
   EXPECT_EQ(python(trace, "all(e['ph'] == 'X' and e['dur'] >= 0 for e in d)"), "True\n");
 }
 
