@@ -14,6 +14,14 @@ namespace tenon::schedule {
 
 using namespace kernel;
 
+namespace {
+
+// How far ahead of its copy a row is asked for: no hardware foresees rows that lie pages apart.
+constexpr int64_t kRowsAhead = 32;
+constexpr int64_t kLineBytes = 64;
+
+}  // namespace
+
 // How the operand lies in its panels, and the loops that fill them.
 struct Scheduler::Panels {
   Dim position = 0;  // which block of panels, by the outer loops that the operand depends on
@@ -158,6 +166,23 @@ Contraction Scheduler::packed(const Contraction& whole, const std::vector<Loop>&
   return with_right(whole, computed_from(read.reduce->args[1], whole, *kept, panels.width));
 }
 
+// Of each load that moves with k, the lines of the panel's columns some rows later.
+Block Scheduler::fetches_of_rows(const Panels& panels, const Symbol& k) const {
+  Block result;
+  const Symbol& column = panels.loops.back().symbol;
+  for_each(panels.value, [&](const Expr& e) {
+    if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(k) ||
+        e.index.coefficient(column) != Dim(1))
+      return;
+    const int64_t line = kLineBytes / size_of(e.dtype);
+    for (int64_t at = 0; at < panels.width; at += line) {
+      result.push_back(
+          {Prefetch{e.buffer, e.index.substitute(k, k + kRowsAhead).substitute(column, at)}});
+    }
+  });
+  return result;
+}
+
 // In the worker's scratch memory, by statements that every work item begins with: what one item
 // packs and reads stays in its cache. `around` are the loops between those statements and the
 // contraction.
@@ -180,7 +205,8 @@ Contraction Scheduler::staged(const Contraction& c, const std::vector<Loop>& aro
     fill = transposed(nest, 0, loops.back().extent, 0, columns.extent);
     loops.pop_back();
   } else {
-    fill = row_statements(nest.body);
+    fill = fetches_of_rows(panels, loops.back().symbol);
+    for (Stmt& s : row_statements(nest.body)) fill.push_back(std::move(s));
   }
   for (size_t i = loops.size(); i-- > 0;) {
     fill = {loop(LoopKind::Serial, loops[i].symbol, loops[i].extent, std::move(fill))};

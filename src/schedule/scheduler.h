@@ -157,7 +157,9 @@ class Scheduler {
                                 const std::vector<kernel::Loop>& grid,
                                 const std::vector<kernel::Loop>& around);
   bool is_row_scalar(const kernel::Stmt& stmt) const;
-  kernel::Stmt each_row(const kernel::Block& statements, const RowTile& tile);
+  kernel::Block fetches_of_next_tile(const kernel::Block& statements, const RowTile& tile,
+                                     const Symbol& r) const;
+  kernel::Stmt each_row(const kernel::Block& statements, const RowTile& tile, bool once);
 
   // lanes.cpp: one row's statements with vectors over columns. What cannot be vectors runs in
   // order: any lowered block has a schedule.
@@ -209,6 +211,7 @@ class Scheduler {
   Panels panels_of(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
   Contraction reading(const Contraction& contraction, const Panels& panels, int buffer) const;
   Contraction packed(const Contraction& contraction, const std::vector<kernel::Loop>& outer);
+  kernel::Block fetches_of_rows(const Panels& panels, const Symbol& k) const;
   Contraction staged(const Contraction& contraction, const std::vector<kernel::Loop>& around);
 
   int64_t decide(Decision decision, int64_t analytic, std::vector<int64_t> options) {

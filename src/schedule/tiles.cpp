@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kTilesInPlace = 2;
 constexpr int64_t kMostTilesInPlace = 8;
 constexpr int64_t kMostRowsPerItem = 2048;
+constexpr int64_t kLineBytes = 64;
 
 // The extent, rounded up so that a ladder of these steps covers it in the fewest tiles.
 Dim covered(const Dim& extent, const std::vector<int64_t>& steps) {
@@ -145,7 +146,7 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
                                  const std::vector<Loop>& grid, const std::vector<Loop>& around) {
   Block result, pending;  // pending: statements of single rows
   auto flush = [&] {
-    if (!pending.empty()) result.push_back(each_row(pending, tile));
+    if (!pending.empty()) result.push_back(each_row(pending, tile, around.empty()));
     pending.clear();
   };
   for (const Stmt& s : body) {
@@ -184,11 +185,41 @@ Block Scheduler::tile_statements(const Block& body, const RowTile& tile,
   return result;
 }
 
+// The lines of memory that the statements read of the same row of the next tile: no hardware
+// foresees rows that lie pages apart.
+Block Scheduler::fetches_of_next_tile(const Block& statements, const RowTile& tile,
+                                      const Symbol& r) const {
+  Block result;
+  const Dim next = tile.at(Dim(r) + target_.row_steps[0]);
+  for (const Stmt& stmt : statements) {
+    const auto* columns = stmt.as<Loop>();
+    if (!columns || !columns->extent.is_const() || columns->body->size() != 1) continue;
+    const auto* s = (*columns->body)[0].as<Store>();
+    if (!s) continue;
+    for_each(s->value, [&](const Expr& e) {
+      if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(tile.row) ||
+          e.index.coefficient(columns->symbol) != Dim(1))
+        return;
+      const int64_t line = kLineBytes / size_of(e.dtype);
+      for (int64_t at = 0; at < columns->extent.const_value(); at += line) {
+        const auto there = [&](const Symbol& symbol) -> std::optional<Dim> {
+          if (symbol == tile.row) return next;
+          if (symbol == columns->symbol) return Dim(at);
+          return std::nullopt;
+        };
+        result.push_back({Prefetch{e.buffer, e.index.substitute(there)}});
+      }
+    });
+  }
+  return result;
+}
+
 // Statements of single rows: one row after the other, or, for scalars, the tile's rows as lanes.
-Stmt Scheduler::each_row(const Block& statements, const RowTile& tile) {
+Stmt Scheduler::each_row(const Block& statements, const RowTile& tile, bool once) {
   const bool scalars = is_row_scalar(statements[0]);
   const Symbol r = fresh("ii", scalars ? kLaneCount : target_.row_steps[0]);
   Block body;
+  if (once && !scalars) body = fetches_of_next_tile(statements, tile, r);
   for (const Stmt& s : scalars ? statements : row_statements(statements)) {
     body.push_back(substitute(s, [&](const Symbol& symbol) -> std::optional<Dim> {
       if (symbol == tile.row) return tile.at(r);
