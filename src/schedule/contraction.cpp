@@ -79,7 +79,16 @@ Block Scheduler::epilogue_fetches(const Contraction& c, const TilePlace& place) 
   return {loop(LoopKind::Serial, r, place.rows.count, std::move(lines))};
 }
 
-// Row tiles over one panel after the other.
+// Whether the panels of a group, of all contractions, stay in the cache together.
+bool Scheduler::fits_cache(const std::vector<Contraction>& sums, const PanelGroup& group) const {
+  Dim bytes = 0;
+  for (const Contraction& c : sums)
+    bytes = bytes + group.most * target_.tile_cols * c.depth * size_of(c.reduce->args[1]->dtype);
+  return bytes.bounds().hi <= target_.l2_bytes / 2;
+}
+
+// All panels of the group for one row tile after the other, which then comes from memory once;
+// where the panels are too many for the cache, all row tiles for one panel after the other.
 Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                              const PanelGroup& group) {
   const int64_t width = target_.tile_cols;
@@ -89,13 +98,18 @@ Block Scheduler::panel_tiles(const std::vector<Contraction>& sums, const RowBloc
   const TilePlace place{{rows.row, rows.first + start, step, {}}, (before + panel) * width, width};
   Block body = epilogue_fetches(sums[0], place);
   for (Stmt& s : tile(sums, place)) body.push_back(std::move(s));
-  Block tiles = {ladder(start, rows.count, step, target_.row_steps, std::move(body))};
-  return {loop(LoopKind::Serial, panel, min(group.most, group.all - before), std::move(tiles))};
+  const auto panels = [&](Block inner) -> Block {
+    return {loop(LoopKind::Serial, panel, min(group.most, group.all - before), std::move(inner))};
+  };
+  const auto tiles = [&](Block inner) -> Block {
+    return {ladder(start, rows.count, step, target_.row_steps, std::move(inner))};
+  };
+  return fits_cache(sums, group) ? tiles(panels(std::move(body))) : panels(tiles(std::move(body)));
 }
 
-// Panels outside, row tiles inside, so a panel stays in cache for a whole block of rows. Where the
-// value has several contractions (a gated linear), each has panels of its own: a tile of the one,
-// then the same tile of the other, and what is stored comes from both.
+// A work item is a block of rows by a group of panels, so that panels stay in cache for all of its
+// rows. Where the value has several contractions (a gated linear), each has panels of its own: a
+// tile of the one, then the same tile of the other, and what is stored comes from both.
 Block Scheduler::schedule_contraction(const RowNest& nest, const std::vector<Contraction>& found) {
   const Loop& rows = nest.loops.back();
   const int64_t width = target_.tile_cols;

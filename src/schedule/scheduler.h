@@ -134,6 +134,7 @@ class Scheduler {
   kernel::Block schedule_contraction(const RowNest& nest, const std::vector<Contraction>& sums);
   void choose_tile_rows();
   int64_t panels_per_group(const Dim& panels);
+  bool fits_cache(const std::vector<Contraction>& sums, const PanelGroup& group) const;
   kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                             const PanelGroup& group);
   kernel::Block epilogue_fetches(const Contraction& contraction, const TilePlace& place);
