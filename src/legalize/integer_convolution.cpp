@@ -34,8 +34,9 @@ bool is_one(Value parameter) { return parameter.shape().elements().is_const(1); 
 // One number for each kernel, [n, 1, ...], or one for all.
 bool is_per_kernel(Value parameter, Value weights) {
   const Shape& shape = parameter.shape();
-  return is_one(parameter) ||
-         (shape.rank() == weights.shape().rank() && shape.elements() == weights.shape()[0]);
+  const Dim& kernels = weights.shape()[0];
+  return is_one(parameter) || (shape.rank() == weights.shape().rank() && shape[0] == kernels &&
+                               shape.elements() == kernels);
 }
 
 // A zero point that lies among bytes; null: 0.

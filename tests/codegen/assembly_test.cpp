@@ -129,6 +129,50 @@ TEST(Assembly, NoInnermostLoopDividesIntegers) {
   }
 }
 
+// A guard that whole vectors meet or miss is a choice of the address: masked loads of pages that
+// are not there are slow though they load nothing. Parts joined along the columns are such loads.
+TEST(Assembly, WholeVectorsAreReadWithoutMasks) {
+  const auto joined_at = [](int64_t first) {
+    return fmt::format(
+        "kernel k lowered dims m: 1..4096\n"
+        "  buffer a: f32[m*{0}] global argument 0\n"
+        "  buffer b: f32[m*64] global argument 1\n"
+        "  buffer y: f32[m*{1}] global argument 2 written\n"
+        "  parallel i in m\n"
+        "    parallel j in {1}\n"
+        "      y[i*{1} + j] = select(in_range(j - {0}, 64), b[i*64 + j - {0}] if 0 <= j - {0} < "
+        "64, "
+        "a[i*{0} + j] if 0 <= j < {0})\n",
+        first, first + 64);
+  };
+  const auto masked_loads = [&](int64_t first) {
+    const NamedIsa avx512 = isas()[1];
+    const auto scheduled = schedule::schedule(kernel::parse(joined_at(first)), avx512.target);
+    return count(instructions(codegen::assembly(scheduled.kernel, avx512.isa)),
+                 [](const std::string& line) { return line.find("{z}") != std::string::npos; });
+  };
+  EXPECT_EQ(masked_loads(96), 0);
+  EXPECT_GT(masked_loads(90), 0);
+}
+
+// LLVM has its own conversion of vectors to so few bits one lane at a time.
+TEST(Assembly, FloatsBecomeBytesAsVectors) {
+  for (const char* dtype : {"u8", "i8", "u16", "i16"}) {
+    const auto kernel =
+        kernel::parse(fmt::format("kernel k lowered dims n: 1..4096\n"
+                                  "  buffer x: f32[n] global argument 0\n"
+                                  "  buffer y: {0}[n] global argument 1 written\n"
+                                  "  parallel i in n\n"
+                                  "    y[i] = cast({0}, x[i])\n",
+                                  dtype));
+    for (const NamedIsa& isa : isas()) {
+      const auto scheduled = schedule::schedule(kernel, isa.target);
+      for (const std::string& line : instructions(codegen::assembly(scheduled.kernel, isa.isa)))
+        EXPECT_FALSE(line.starts_with("vcvttss2si")) << dtype << " " << isa.name << ": " << line;
+    }
+  }
+}
+
 TEST(Assembly, CallsNothing) {
   for (const Case& test : all_cases()) {
     for (const NamedIsa& isa : isas()) {

@@ -135,6 +135,32 @@ TEST(IntegerProducts, ZeroPointsAlongTheDepthStay) {
   EXPECT_EQ(print(integer_products(g, true)), print(g));
 }
 
+// Convolutions: a scale for each kernel is one of the result, one for each channel is not.
+TEST(IntegerProducts, OfConvolutionsHaveOneScaleForEachKernel) {
+  const auto is_integer = [](const Shape& scales) {
+    Graph g;
+    const Value x = g.mul(g.cast(g.input("x", {{2, 16, 5, 5}, DType::U8}), DType::F32),
+                          g.input("sx", {{}, DType::F32}));
+    const Value w = g.mul(g.cast(g.input("w", {{16, 16, 3, 3}, DType::I8}), DType::F32),
+                          g.input("sw", {scales, DType::F32}));
+    g.set_outputs({{"y", g.apply(Op::Conv, {x, w},
+                                 {{"extents", std::vector<Dim>{5, 5}},
+                                  {"begins", std::vector<Dim>{1, 1}},
+                                  {"strides", std::vector<int64_t>{1, 1}},
+                                  {"dilations", std::vector<int64_t>{1, 1}},
+                                  {"groups", int64_t{1}}})}});
+    const Graph after = integer_products(g, true);
+    verify(after);
+    EXPECT_EQ(print(integer_products(g, false)), print(g)) << "the target has no such products";
+    const Tensors inputs = graph_test::random_tensors(g, {});
+    graph_test::expect_close(interpret(after, inputs)[0], interpret(g, inputs)[0], 1e-3, "");
+    return print(after) != print(g);
+  };
+  EXPECT_TRUE(is_integer({}));
+  EXPECT_TRUE(is_integer({16, 1, 1, 1}));
+  EXPECT_FALSE(is_integer({1, 16, 1, 1}));
+}
+
 TEST(IntegerProducts, ZeroPointsThatAreZeroCostNothing) {
   Graph g;
   const Value a = g.cast(g.input("a", {{4, 8}, DType::U8}), DType::I32);

@@ -202,6 +202,31 @@ TEST(Schedule, AttentionHasOneVersionWhereKeysAreAsManyAsQueries) {
   }
 }
 
+// One tile after the other goes through the panels of a group, unless those are too many for the
+// cache: then one panel after the other is there for all tiles.
+TEST(Schedule, PanelsThatStayInTheCacheServeATileTogether) {
+  for (const auto& [name, target] : targets()) {
+    const auto ladder_is_outside = [&](int64_t depth) {
+      const kernel::Kernel k =
+          schedule::schedule(kernel::parse(linear_case(depth, 1024, {}).text), target).kernel;
+      const kernel::Loop& inside = *(*k.body[0].as<kernel::Loop>()->body)[0].as<kernel::Loop>();
+      return inside.kind == kernel::LoopKind::Ladder;
+    };
+    EXPECT_TRUE(ladder_is_outside(64)) << name;
+    EXPECT_FALSE(ladder_is_outside(16384)) << name;
+  }
+}
+
+// Rows of queries and values lie pages apart.
+TEST(Schedule, AttentionAsksForTheRowsOfItsNextTile) {
+  const kernel::Kernel k =
+      schedule::schedule(kernel::parse(attention_case(4, 2, 32).text), targets().front().target)
+          .kernel;
+  const std::string text = kernel::print(k);
+  for (const char* buffer : {"prefetch qs[", "prefetch ks[", "prefetch vs["})
+    EXPECT_NE(text.find(buffer), std::string::npos) << buffer << "\n" << text;
+}
+
 // What is the same for all columns (the length of a row in a mask) is no row that is turned into a
 // column: it is read once for a vector of them.
 TEST(Schedule, AValueOfARowIsNotTurned) {
