@@ -161,7 +161,7 @@ Contraction Scheduler::packed(const Contraction& whole, const std::vector<Loop>&
                              .loops = in_source_order(panels),
                              .offset = panels.offset_here(),
                              .elements = panels.elements});
-  const Contraction read = reading(c, panels, here);
+  Contraction read = reading(c, panels, here);
   if (kept == whole.reduce->args[1]) return read;
   return with_right(whole, computed_from(read.reduce->args[1], whole, *kept, panels.width));
 }
