@@ -75,11 +75,12 @@ graph::Graph active_extent(const graph::Graph& graph, PassContext& context) {
   return std::move(result.graph);
 }
 
-// A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
+// Convolutions multiply bytes where images can lie as the rows of a matrix.
 graph::Graph integer_products(const graph::Graph& graph, PassContext& context) {
   return legalize::integer_products(graph, context.backend.keeps_channels_last());
 }
 
+// A row scale is too coarse in 16 bits: where values are to be stored so, norms stay whole.
 graph::Graph fold_row_scale(const graph::Graph& graph, PassContext& context) {
   const bool narrow = legalize::stores_narrow(context.options.precision_policy);
   return narrow ? graph : fuse::fold_row_scale(graph, context.claims);

@@ -15,7 +15,6 @@ constexpr int64_t kColumnGroups = 8;  // work items across the columns
 constexpr int64_t kMostColumnGroups = 64;
 constexpr int64_t kMostRowsPerItem = 1024;
 constexpr int64_t kMoreRows = 4;
-constexpr int64_t kLineBytes = 64;
 
 // How many groups of columns: as many as are wished, or up to twice as many where those would not
 // be alike. An even number: two threads have the same to do then.
@@ -55,6 +54,16 @@ int64_t Scheduler::panels_per_group(const Dim& panels) {
   return (all + groups - 1) / groups;
 }
 
+Block Scheduler::fetches_of_lines(int buffer, int64_t count,
+                                  const std::function<Dim(int64_t element)>& at) const {
+  constexpr int64_t kLineBytes = 64;
+  const int64_t line = kLineBytes / size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype);
+  Block result;
+  for (int64_t element = 0; element < count; element += line)
+    result.push_back({Prefetch{buffer, at(element)}});
+  return result;
+}
+
 // Lines that the epilogue of a tile reads and writes, asked for before its sums are computed: where
 // a result is larger than the caches, memory has that time to find them.
 Block Scheduler::epilogue_fetches(const Contraction& c, const TilePlace& place) {
@@ -65,10 +74,10 @@ Block Scheduler::epilogue_fetches(const Contraction& c, const TilePlace& place) 
   const auto fetch = [&](int buffer, const Dim& offset) {
     const bool in_rows = offset.uses(place.rows.row) && offset.coefficient(c.column) == Dim(1);
     if (is_local(buffer) || !in_rows) return;
-    const int64_t line = kLineBytes / size_of(kernel_.buffers[static_cast<size_t>(buffer)].dtype);
     const ExprRef index = index_value(DType::I64, offset);
-    for (int64_t column = 0; column < place.columns; column += line)
-      lines.push_back({Prefetch{buffer, in_tile(index, c, place, r, column)->index}});
+    const auto at = [&](int64_t column) { return in_tile(index, c, place, r, column)->index; };
+    for (Stmt& fetched : fetches_of_lines(buffer, place.columns, at))
+      lines.push_back(std::move(fetched));
   };
   fetch(c.store->buffer, c.store->offset);
   const auto zero = [](const Expr& sum) { return constant(sum.dtype, 0); };

@@ -17,7 +17,6 @@ namespace {
 // rows is done with a page sooner than the next one comes.
 constexpr int64_t kRowsAhead = 64;
 constexpr int64_t kMostRowsAhead = 256;
-constexpr int64_t kLineBytes = 64;
 // Steps that are written out: a loop of a chunk is so short then that its end is foreseen.
 constexpr int64_t kStepsAtOnce = 4;
 constexpr int64_t kMostStepsAtOnce = 16;
@@ -47,11 +46,11 @@ Block Scheduler::fetches_ahead(const Contraction& c, const TilePlace& place, con
     options.push_back(0);
     const int64_t ahead = decide(Decision::StepsAhead, kRowsAhead, std::move(options));
     if (ahead == 0) return;
-    const int64_t step = kLineBytes / size_of(e.dtype);
-    for (int64_t column = 0; column < place.columns; column += step) {
+    const auto at = [&](int64_t column) {
       const ExprRef there = in_tile(index_value(DType::I64, e.index), c, place, 0, column);
-      result.push_back({Prefetch{e.buffer, there->index.substitute(c.k, k + ahead)}});
-    }
+      return there->index.substitute(c.k, k + ahead);
+    };
+    for (Stmt& s : fetches_of_lines(e.buffer, place.columns, at)) result.push_back(std::move(s));
   });
   return result;
 }

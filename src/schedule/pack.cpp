@@ -18,7 +18,6 @@ namespace {
 
 // How far ahead of its copy a row is asked for: no hardware foresees rows that lie pages apart.
 constexpr int64_t kRowsAhead = 32;
-constexpr int64_t kLineBytes = 64;
 
 }  // namespace
 
@@ -174,11 +173,10 @@ Block Scheduler::fetches_of_rows(const Panels& panels, const Symbol& k) const {
     if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(k) ||
         e.index.coefficient(column) != Dim(1))
       return;
-    const int64_t line = kLineBytes / size_of(e.dtype);
-    for (int64_t at = 0; at < panels.width; at += line) {
-      result.push_back(
-          {Prefetch{e.buffer, e.index.substitute(k, k + kRowsAhead).substitute(column, at)}});
-    }
+    const auto at = [&](int64_t of) {
+      return e.index.substitute(k, k + kRowsAhead).substitute(column, of);
+    };
+    for (Stmt& s : fetches_of_lines(e.buffer, panels.width, at)) result.push_back(std::move(s));
   });
   return result;
 }

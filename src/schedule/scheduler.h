@@ -100,7 +100,7 @@ inline int64_t guess(const Dim& extent) {
 }
 
 // The load of a value that runs along rows where the value is wanted along columns; null if there
-// is none, or more than one.
+// is none, or more than one, or it is the same for all columns.
 const kernel::Expr* turned_load(const kernel::ExprRef& value, const Symbol& row,
                                 const Symbol& column);
 // The constants that divide k in indices of a value: where k counts taps and channels.
@@ -137,6 +137,9 @@ class Scheduler {
   bool fits_cache(const std::vector<Contraction>& sums, const PanelGroup& group) const;
   kernel::Block panel_tiles(const std::vector<Contraction>& sums, const RowBlock& rows,
                             const PanelGroup& group);
+  // Prefetches of the lines that `count` elements of a buffer lie in; `at` gives the place of one.
+  kernel::Block fetches_of_lines(int buffer, int64_t count,
+                                 const std::function<Dim(int64_t element)>& at) const;
   kernel::Block epilogue_fetches(const Contraction& contraction, const TilePlace& place);
   bool is_as_short(const kernel::Block& body, const Dim& rows, const Dim& blocks) const;
   kernel::Block schedule_tiles(const RowNest& nest);

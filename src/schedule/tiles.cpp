@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kTilesInPlace = 2;
 constexpr int64_t kMostTilesInPlace = 8;
 constexpr int64_t kMostRowsPerItem = 2048;
-constexpr int64_t kLineBytes = 64;
 
 // The extent, rounded up so that a ladder of these steps covers it in the fewest tiles.
 Dim covered(const Dim& extent, const std::vector<int64_t>& steps) {
@@ -200,15 +199,11 @@ Block Scheduler::fetches_of_next_tile(const Block& statements, const RowTile& ti
       if (e.op != Op::Load || is_local(e.buffer) || !e.index.uses(tile.row) ||
           e.index.coefficient(columns->symbol) != Dim(1))
         return;
-      const int64_t line = kLineBytes / size_of(e.dtype);
-      for (int64_t at = 0; at < columns->extent.const_value(); at += line) {
-        const auto there = [&](const Symbol& symbol) -> std::optional<Dim> {
-          if (symbol == tile.row) return next;
-          if (symbol == columns->symbol) return Dim(at);
-          return std::nullopt;
-        };
-        result.push_back({Prefetch{e.buffer, e.index.substitute(there)}});
-      }
+      const auto at = [&](int64_t column) {
+        return e.index.substitute(tile.row, next).substitute(columns->symbol, column);
+      };
+      for (Stmt& fetched : fetches_of_lines(e.buffer, columns->extent.const_value(), at))
+        result.push_back(std::move(fetched));
     });
   }
   return result;

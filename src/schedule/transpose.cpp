@@ -38,17 +38,10 @@ const Expr* turned_load(const ExprRef& value, const Symbol& row, const Symbol& c
   int count = 0;
   for_each(value, [&](const Expr& e) {
     if (e.op != Op::Load || !is_along(e.index, row) || is_along(e.index, column)) return;
-    found = &e;
+    if (e.index.uses(column)) found = &e;
     ++count;
   });
   return count == 1 ? found : nullptr;
-}
-
-// Whether a load of the value runs along rows and differs from column to column: one that does not
-// is the same for a whole vector.
-bool turns(const ExprRef& value, const Symbol& row, const Symbol& column) {
-  const Expr* turned = turned_load(value, row, column);
-  return turned && turned->index.uses(column);
 }
 
 // One store of one turned load.
@@ -59,7 +52,7 @@ bool is_transpose(const RowNest& nest) {
   if (columns.body->size() != 1 || is_short(rows.extent) || is_short(columns.extent)) return false;
   const Store& s = *(*columns.body)[0].as<Store>();
   return s.guards.empty() && !contains(s.value, kReduce) && is_along(s.offset, columns.symbol) &&
-         turns(s.value, rows.symbol, columns.symbol);
+         turned_load(s.value, rows.symbol, columns.symbol);
 }
 
 // `row_count` rows from the first on, likewise columns, by blocks of registers: vectors in, vectors
